@@ -1,0 +1,60 @@
+// The frames under a range of bytes, in the order of its addresses: what a registration hands to whoever writes a translation table, and
+// what a translation table is computed from. Immutable; a few words for each extent, whatever the extent's size.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/dma_run.h"
+#include "base/frame_law.h"
+#include "base/units.h"
+
+namespace mtsim {
+
+class DmaMap {
+ public:
+  DmaMap() = default;
+  /// `length` bytes from byte `lead` (less than a page) of the first page on. `extents` cover exactly the pages that they touch.
+  DmaMap(FrameLaw law, const std::vector<FrameExtent>& extents, Bytes lead, Bytes length);
+
+  Bytes lead() const { return lead_; }
+  Bytes length() const { return length_; }
+  Pages pages() const { return pages_spanned(lead_.raw, length_); }
+
+  /// From byte `offset` (less than the length) on: its address and how many bytes of the range follow it contiguously. O(log extents).
+  DmaRun at(Bytes offset) const;
+  /// Address of hardware block `i` when the range is cut on multiples of `block` (a power of two) of its I/O virtual addresses, the
+  /// first of which is `iova`. Blocks are whole: the first may begin before the range. The blocks must fit the frames.
+  Pa block(std::uint64_t i, Bytes block, Iova iova) const;
+
+  /// Calls `visit(DmaRun)` for the maximal contiguous runs of whole pages, in order, while it returns true.
+  template <class Visit>
+  void for_each_run(Visit visit) const {
+    for (std::uint64_t page = 0; page < pages().raw;) {
+      const DmaRun run = run_from(page);
+      if (!visit(run)) return;
+      page += run.length / page_bytes;
+    }
+  }
+
+  /// How many such runs there are when none may exceed `limit` pages (a longer one is cut from its start). O(extents) and what the law
+  /// asks (FrameLaw::count_runs); for limits below 512 pages O(runs).
+  std::uint64_t count_runs(std::uint64_t limit = ~std::uint64_t{0}) const;
+
+  /// The extents, in order, neighbours with consecutive numbers made one.
+  std::vector<FrameExtent> extents() const;
+
+ private:
+  struct Piece {
+    std::uint64_t first_page;  ///< of the range
+    FrameExtent frames;
+    bool joined;  ///< physically contiguous with the end of the piece before
+  };
+  DmaRun run_from(std::uint64_t page) const;
+
+  FrameLaw law_;
+  std::vector<Piece> pieces_;
+  Bytes lead_, length_;
+};
+
+}  // namespace mtsim

@@ -1,0 +1,119 @@
+#include "base/frame_law.h"
+
+#include <algorithm>
+#include <array>
+#include <cassert>
+
+namespace mtsim {
+namespace {
+
+constexpr std::uint64_t segment_stream = 1;
+constexpr std::uint64_t region_stream = 2;
+
+// Run lengths that a segment may draw. Half a segment is left out: two halves in either order meet again across the phase.
+constexpr std::array<unsigned, 9> unit_logs{0, 1, 2, 3, 4, 5, 6, 7, 9};
+
+/// Runs per page to expect of segments with runs of 2^log pages: a phase other than 0 cuts one run in two.
+double runs_per_page(unsigned log) {
+  const double unit = static_cast<double>(std::uint64_t{1} << log);
+  const double segment = static_cast<double>(FrameLaw::segment_pages);
+  return log == 9 ? 1 / segment : 1 / unit + (1 - 1 / unit) / segment;
+}
+
+/// An odd multiplier other than 1 makes a permutation of 2^k places in which place p+1 never follows place p.
+std::uint64_t odd_multiplier(std::uint64_t bits, std::uint64_t places) { return 3 + 2 * (bits % (places / 2 - 1)); }
+
+}  // namespace
+
+FrameLaw::FrameLaw(std::uint64_t seed, double run_pages) : contiguous_(run_pages >= contiguous_run_pages), seed_(seed) {
+  assert(run_pages >= 1);
+  if (contiguous_) return;
+  std::size_t i = 0;
+  while (i + 2 < unit_logs.size() && runs_per_page(unit_logs[i + 1]) >= 1 / run_pages) ++i;
+  small_log_ = unit_logs[i];
+  large_log_ = unit_logs[i + 1];
+  const double few = runs_per_page(large_log_), many = runs_per_page(small_log_);
+  const double share = std::clamp((1 / run_pages - few) / (many - few), 0.0, 1.0);
+  small_share_ = static_cast<std::uint64_t>(share * 4294967296.0);
+}
+
+// SplitMix64 (Steele, Lea, Flood, OOPSLA 2014): its finaliser turns a counter into well mixed bits.
+std::uint64_t FrameLaw::draw_bits(std::uint64_t stream, std::uint64_t index) const {
+  std::uint64_t z = seed_ * 0xd1342543de82ef95 + (index * 4 + stream) * 0x9e3779b97f4a7c15;
+  z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+  z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+  return z ^ (z >> 31);
+}
+
+FrameLaw::Draw FrameLaw::draw(std::uint64_t segment) const {
+  const std::uint64_t bits = draw_bits(segment_stream, segment);
+  const unsigned log = (bits & 0xffffffff) < small_share_ ? small_log_ : large_log_;
+  const std::uint64_t runs = segment_pages >> log;
+  if (runs == 1) return {log, 1, 0, 0};
+  const std::uint64_t phase = (bits >> 32 & 0xff) & ((std::uint64_t{1} << log) - 1);
+  return {log, odd_multiplier(bits >> 40 & 0xff, runs), (bits >> 48) & (runs - 1), phase};
+}
+
+std::uint64_t FrameLaw::place_of_segment(std::uint64_t segment) const {
+  const std::uint64_t region = segment / region_segments;
+  const std::uint64_t bits = draw_bits(region_stream, region);
+  // A shift other than 0 keeps a region's first segment apart from the last one of the region before.
+  const std::uint64_t shift = 1 + (bits >> 32) % (region_segments - 1);
+  const std::uint64_t place = odd_multiplier(bits & 0xffff, region_segments) * (segment % region_segments) + shift;
+  return region * region_segments + place % region_segments;
+}
+
+std::uint64_t FrameLaw::frame(std::uint64_t number, Layout layout) const {
+  if (contiguous_ || layout == Layout::linear) return number;
+  const std::uint64_t segment = number / segment_pages;
+  const std::uint64_t base = place_of_segment(segment) * segment_pages;
+  const std::uint64_t within = number % segment_pages;
+  if (layout == Layout::segments) return base + within;
+  const Draw d = draw(segment);
+  const std::uint64_t turned = (within + d.phase) % segment_pages;
+  const std::uint64_t unit = std::uint64_t{1} << d.unit_log;
+  const std::uint64_t place = (d.multiplier * (turned / unit) + d.shift) & ((segment_pages >> d.unit_log) - 1);
+  return base + place * unit + turned % unit;
+}
+
+Pa FrameLaw::address(const FrameExtent& extent, std::uint64_t i) const {
+  assert(i < extent.count);
+  return memory_start + page_bytes * frame(extent.first + i, extent.layout);
+}
+
+PageSpan FrameLaw::run(const FrameExtent& extent, std::uint64_t i) const {
+  assert(i < extent.count);
+  if (contiguous_ || extent.layout == Layout::linear) return {0, extent.count};
+  if (extent.layout == Layout::pages && all_apart()) return {i, i + 1};
+  const std::uint64_t number = extent.first + i;
+  std::uint64_t first = round_down(number, segment_pages);
+  std::uint64_t end = first + segment_pages;
+  if (extent.layout == Layout::pages) {
+    const Draw d = draw(number / segment_pages);
+    const std::uint64_t unit = std::uint64_t{1} << d.unit_log;
+    const std::uint64_t turned = round_down(number - first + d.phase, unit);
+    end = std::min(end, first + turned + unit - d.phase);
+    if (turned > d.phase) first += turned - d.phase;
+  }
+  return {std::max(first, extent.first) - extent.first, std::min(end, extent.end()) - extent.first};
+}
+
+std::uint64_t FrameLaw::count_runs(const FrameExtent& extent) const {
+  if (extent.count == 0) return 0;
+  if (contiguous_ || extent.layout == Layout::linear) return 1;
+  const std::uint64_t first_segment = extent.first / segment_pages;
+  const std::uint64_t last_segment = (extent.end() - 1) / segment_pages;
+  if (extent.layout == Layout::segments) return last_segment - first_segment + 1;
+  if (all_apart()) return extent.count;
+  std::uint64_t runs = 0;
+  for (std::uint64_t segment = first_segment; segment <= last_segment; ++segment) {
+    const std::uint64_t start = segment * segment_pages;
+    const std::uint64_t low = std::max(start, extent.first) - start;
+    const std::uint64_t last = std::min(start + segment_pages, extent.end()) - 1 - start;
+    const Draw d = draw(segment);
+    runs += ((last + d.phase) >> d.unit_log) - ((low + d.phase) >> d.unit_log) + 1;
+  }
+  return runs;
+}
+
+}  // namespace mtsim

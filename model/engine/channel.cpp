@@ -1,0 +1,127 @@
+#include "engine/channel.h"
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+namespace mtsim::engine {
+
+Channel::Train& Channel::fresh() {
+  if (spare_ == nullptr) {
+    constexpr std::size_t slab = 64;
+    slabs_.push_back(std::make_unique<Train[]>(slab));
+    for (std::size_t i = 0; i < slab; ++i) recycle(slabs_.back()[i]);
+  }
+  Train& train = *spare_;
+  spare_ = train.behind;
+  return train;
+}
+
+void Channel::recycle(Train& train) {
+  train.behind = spare_;
+  spare_ = &train;
+}
+
+void Channel::submit(unsigned agent, const Shape& shape, Notice* notice, Time extra, bool of_first) {
+  assert(agent < agents && shape.cells > 0);
+  const Time now = scheduler_.now();
+  settle(now);
+  Train& train = fresh();
+  train.channel = this;
+  train.agent = agent;
+  train.left = shape.cells;
+  train.of_first = of_first && shape.cells > 1;
+  train.begun = train.marked = false;
+  train.cell = shape.cell;
+  train.last = shape.last;
+  train.since = now;
+  train.extra = latency_ + extra;
+  train.notice = notice;
+  train.behind = nullptr;
+
+  Queue& queue = queues_[agent];
+  const Time start = std::max({now, free_, queue.head ? queue.bound : Time{}});
+  queue.bound = start + shape.length();
+  (queue.head ? queue.tail->behind : queue.head) = &train;
+  queue.tail = &train;
+  active_ |= 1u << agent;
+  if (free_ < now) free_ = now;   // an idle channel begins with what comes first
+  ++usage_.requests;
+  if (notice == nullptr) return;
+  train.order = notice->order;
+  train.fire = [](Timer& t) { auto& self = static_cast<Train&>(t); self.channel->told(self); };
+  scheduler_.arm(train, (train.of_first ? start + train.cell : queue.bound) + train.extra);
+}
+
+void Channel::send(Train& train, std::uint32_t cells) {
+  if (!train.begun) {
+    train.begun = true;
+    usage_.wait(free_ - train.since);
+    if (train.of_first) {
+      train.mark = free_ + train.cell;
+      train.marked = true;
+    }
+  }
+  const Time span = cells == train.left ? train.rest() : Time(train.cell.raw * cells);
+  free_ += span;
+  usage_.busy += span;
+  train.left -= cells;
+}
+
+void Channel::finish(Queue& queue) {
+  Train& train = *queue.head;
+  queue.head = train.behind;
+  if (queue.head == nullptr) active_ &= ~(1u << train.agent);
+  if (!train.marked) {
+    train.mark = free_;
+    train.marked = true;
+  }
+  if (train.notice == nullptr) recycle(train);
+}
+
+// Decisions that fall before or at `until`: at each the next agent in turn sends one cell; alone, an agent sends on without decisions.
+void Channel::settle(Time until) {
+  while (active_ != 0 && free_ <= until) {
+    if (std::has_single_bit(active_)) {
+      Queue& queue = queues_[std::countr_zero(active_)];
+      Train& train = *queue.head;
+      const auto fit = static_cast<std::uint64_t>((until - free_).raw / std::max<std::int64_t>(train.cell.raw, 1)) + 1;
+      send(train, static_cast<std::uint32_t>(std::min<std::uint64_t>(train.left, fit)));
+      turn_ = (train.agent + 1) % agents;
+      if (train.left == 0) finish(queue);
+    } else {
+      while ((active_ >> turn_ & 1) == 0) turn_ = (turn_ + 1) % agents;
+      Queue& queue = queues_[turn_];
+      turn_ = (turn_ + 1) % agents;
+      send(*queue.head, 1);
+      if (queue.head->left == 0) finish(queue);
+    }
+  }
+}
+
+// What stands before it in its own queue must go first; others can only delay it further.
+Time Channel::earliest_mark(const Train& train) const {
+  Time at = free_;
+  for (const Train* t = queues_[train.agent].head; t != &train; t = t->behind) at += t->rest();
+  return at + (train.of_first ? train.cell : train.rest());
+}
+
+void Channel::told(Train& train) {
+  const Time now = scheduler_.now();
+  settle(now - train.extra);
+  const Time due = (train.marked ? train.mark : earliest_mark(train)) + train.extra;
+  if (due > now) return scheduler_.arm(train, due);
+  Notice& notice = *train.notice;
+  if (train.left == 0)
+    recycle(train);
+  else
+    train.notice = nullptr;   // told of its first cell; recycled when the last has gone
+  notice.arrived(notice);
+}
+
+const Usage& Channel::usage() {
+  settle(scheduler_.now());
+  return usage_;
+}
+
+}  // namespace mtsim::engine

@@ -1,0 +1,84 @@
+// One direction of a link that carries trains of cells (TLPs): a FIFO for each agent, round robin among agents with something to send,
+// one cell at a time. It is settled lazily: no event per cell, and yet exact. A train's notice is armed for the earliest time at which
+// it can come; when that time is reached the channel works out what has really been sent, and arms again if others came in between.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "engine/scheduler.h"
+#include "engine/usage.h"
+
+namespace mtsim::engine {
+
+/// Who is told when cells of a train have arrived. Lives until told.
+struct Notice {
+  void (*arrived)(Notice&) = nullptr;
+  Order order;
+};
+
+class Channel {
+ public:
+  static constexpr unsigned agents = 4;
+
+  /// `latency` passes between the end of a cell on the wire and its arrival at the far end.
+  Channel(Scheduler& scheduler, Time latency) : scheduler_(scheduler), latency_(latency) {}
+  Channel(const Channel&) = delete;
+  Channel& operator=(const Channel&) = delete;
+
+  /// A train of `cells` cells of `cell` each, the last of `last`.
+  struct Shape {
+    std::uint32_t cells = 1;
+    Time cell, last;
+    Time length() const { return Time(cell.raw * (cells - 1)) + last; }
+  };
+
+  /// Hands a train to the channel now. `notice`, if any, is told `extra` after the arrival of the first cell (`of_first`) or the last.
+  void submit(unsigned agent, const Shape& shape, Notice* notice, Time extra = {}, bool of_first = false);
+
+  Time latency() const { return latency_; }
+  /// Busy time of what has been sent so far, and waits of trains for their first cell.
+  const Usage& usage();
+
+ private:
+  struct Train : Timer {
+    Channel* channel;
+    unsigned agent;
+    std::uint32_t left;        ///< cells not sent yet
+    bool of_first, begun, marked;
+    Time cell, last;
+    Time since;                ///< when it was submitted
+    Time mark;                 ///< end of the cell that the notice waits for, once sent
+    Time extra;                ///< from that end to the notice
+    Notice* notice;
+    Train* behind;             ///< next in its agent's queue, or in the free list
+    Time rest() const { return Time(cell.raw * (left - 1)) + last; }
+  };
+  struct Queue {
+    Train* head = nullptr;
+    Train* tail = nullptr;
+    Time bound;                ///< no earlier than this the queue can be empty
+  };
+
+  void settle(Time until);
+  void send(Train& train, std::uint32_t cells);
+  void finish(Queue& queue);
+  void told(Train& train);
+  Time earliest_mark(const Train& train) const;
+  Train& fresh();
+  void recycle(Train& train);
+
+  Scheduler& scheduler_;
+  Time latency_;
+  std::array<Queue, agents> queues_;
+  unsigned active_ = 0;        ///< bit set of agents with something to send
+  unsigned turn_ = 0;          ///< the agent whose turn is next
+  Time free_;                  ///< end of the last cell sent
+  Usage usage_;
+  std::vector<std::unique_ptr<Train[]>> slabs_;
+  Train* spare_ = nullptr;
+};
+
+}  // namespace mtsim::engine

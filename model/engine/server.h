@@ -1,0 +1,32 @@
+// A FIFO server: one customer at a time, in order of arrival. It answers "when"; whoever asks waits, or does not.
+#pragma once
+
+#include "engine/usage.h"
+
+namespace mtsim::engine {
+
+class Server {
+ public:
+  struct Booking {
+    Time start, end;
+  };
+
+  /// Books `service` for a request that arrives `now`; calls must come in order of time.
+  Booking book(Time now, Time service) {
+    const Time start = std::max(now, free_);
+    free_ = start + service;
+    ++usage_.requests;
+    usage_.busy += service;
+    usage_.wait(start - now);
+    return {start, free_};
+  }
+
+  Time free_at() const { return free_; }
+  const Usage& usage() const { return usage_; }
+
+ private:
+  Time free_;
+  Usage usage_;
+};
+
+}  // namespace mtsim::engine

@@ -1,0 +1,103 @@
+// A timing wheel: slots of a fixed span of about a nanosecond, each sorted by (time, order); a heap for what lies beyond the horizon.
+// Equal (time, order) leave in the order in which they came.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstdint>
+#include <vector>
+
+#include "engine/timer.h"
+
+namespace mtsim::engine {
+
+class Wheel {
+ public:
+  /// `timer.when` must not lie before the last limit given to `next`, nor before the last timer popped.
+  void push(Timer& timer) {
+    const std::int64_t slot = timer.when.raw >> slot_shift;
+    if (slot < base_ + slot_count) [[likely]]
+      place(timer, slot);
+    else
+      push_far(timer);
+    ++size_;
+  }
+
+  /// The earliest timer if it is due by `limit`, left in place; else null. The wheel never turns past `limit`, so that a timer may still
+  /// be pushed for any time from `limit` on.
+  Timer* next(Time limit) {
+    if (Timer* head = slots_[base_ & slot_mask].head) return head->when <= limit ? head : nullptr;
+    return size_ == 0 ? nullptr : turn(limit);
+  }
+
+  /// When the earliest timer is due; the wheel must not be empty.
+  Time earliest() const;
+
+  /// Removes the timer that `next` has just returned.
+  void pop() {
+    Slot& slot = slots_[base_ & slot_mask];
+    slot.head = slot.head->next;
+    if (slot.head == nullptr) clear_bit(base_ & slot_mask);
+    --size_;
+  }
+
+  std::uint64_t size() const { return size_; }
+
+ private:
+  static constexpr int slot_shift = 10;
+  static constexpr std::int64_t slot_count = 4096;
+  static constexpr std::int64_t slot_mask = slot_count - 1;
+
+  struct Slot {
+    Timer* head = nullptr;
+    Timer* tail = nullptr;
+  };
+  struct Far {
+    Time when;
+    Order order;
+    std::uint64_t serial;
+    Timer* timer;
+  };
+
+  static bool before(const Timer& a, const Timer& b) { return a.when < b.when || (a.when == b.when && a.order < b.order); }
+
+  void place(Timer& timer, std::int64_t number) {
+    const auto index = number & slot_mask;
+    Slot& slot = slots_[index];
+    if (slot.head == nullptr) {
+      timer.next = nullptr;
+      slot.head = slot.tail = &timer;
+      words_[index >> 6] |= std::uint64_t{1} << (index & 63);
+      summary_ |= std::uint64_t{1} << (index >> 6);
+    } else if (!before(timer, *slot.tail)) {
+      timer.next = nullptr;
+      slot.tail->next = &timer;
+      slot.tail = &timer;
+    } else {
+      Timer** link = &slot.head;
+      while (!before(timer, **link)) link = &(*link)->next;
+      timer.next = *link;
+      *link = &timer;
+    }
+  }
+
+  void clear_bit(std::int64_t index) {
+    words_[index >> 6] &= ~(std::uint64_t{1} << (index & 63));
+    if (words_[index >> 6] == 0) summary_ &= ~(std::uint64_t{1} << (index >> 6));
+  }
+
+  Timer* turn(Time limit);
+  void push_far(Timer& timer);
+  /// Slot number of the first occupied slot from base_ on; at least one is occupied.
+  std::int64_t next_occupied() const;
+
+  std::array<Slot, slot_count> slots_{};
+  std::array<std::uint64_t, slot_count / 64> words_{};
+  std::uint64_t summary_ = 0;
+  std::int64_t base_ = 0;   ///< number (time >> slot_shift) of the slot that is being served
+  std::uint64_t size_ = 0;
+  std::vector<Far> far_;    ///< a heap, earliest first
+  std::uint64_t far_serial_ = 0;
+};
+
+}  // namespace mtsim::engine

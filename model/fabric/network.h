@@ -1,0 +1,56 @@
+// Hosts around one switch: full-duplex links, a cut-through switch with a queue at each output. Lossless and unbounded; depths are
+// reported.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "base/byte_time.h"
+#include "base/parameter.h"
+#include "engine/scheduler.h"
+#include "engine/server.h"
+#include "ports/wire.h"
+
+namespace mtsim::fabric {
+
+struct NetworkParams {
+  BitRate rate{};
+  Time propagation{}, forwarding{};
+  Bytes mtu{}, overhead{}, train{};
+  static void declare(Declaration<NetworkParams>& d);
+};
+
+class Switch : public sc_core::sc_module, public ports::Network, private ports::Carrier {
+ public:
+  /// One for each host, in the order of their ports.
+  sc_core::sc_port<ports::NetworkEnd, 0, sc_core::SC_ZERO_OR_MORE_BOUND> ends;
+
+  Switch(sc_core::sc_module_name name, engine::Scheduler& scheduler, const NetworkParams& params, std::uint32_t ports);
+
+  Time transmit(ports::Packet& packet) override;
+  ports::WireFormat format() const override;
+
+  struct PortCounts {
+    std::uint64_t packets = 0, bytes = 0;     ///< out of the switch to the host; bytes as on the wire
+    std::uint64_t payload_bytes = 0;
+    std::uint64_t deepest_bytes = 0;          ///< of the output queue
+  };
+  std::size_t port_count() const { return up_.size(); }
+  const PortCounts& counts(std::uint32_t port) const { return counts_[port]; }
+  /// The link from the host to the switch.
+  const engine::Usage& up_usage(std::uint32_t port) const { return up_[port].usage(); }
+  /// The link from the switch to the host.
+  const engine::Usage& down_usage(std::uint32_t port) const { return down_[port].usage(); }
+
+ private:
+  void arrive(ports::Packet& packet) override;
+  void deliver(ports::Packet& packet) override;
+
+  engine::Scheduler& scheduler_;
+  NetworkParams params_;
+  ByteTime byte_time_;
+  std::vector<engine::Server> up_, down_;
+  std::vector<PortCounts> counts_;
+};
+
+}  // namespace mtsim::fabric

@@ -1,0 +1,194 @@
+#include "host/address_space.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <iterator>
+
+namespace mtsim {
+namespace {
+
+using Interval = boost::icl::discrete_interval<std::uint64_t>;
+using verbs::Backing;
+using verbs::PageKind;
+
+constexpr std::uint64_t page_of(Va va) { return va.raw / page_bytes.raw; }
+constexpr Va start_of(std::uint64_t page) { return Va(page * page_bytes.raw); }
+
+/// First byte that no process may map (x86-64 with four levels).
+constexpr std::uint64_t user_end = 0x7fff'ffff'f000;
+
+bool beyond_user_space(Va va, Bytes length) { return length.raw > user_end || va.raw > user_end - length.raw; }
+
+}  // namespace
+
+Leaf AddressSpace::Vma::leaf() const {
+  switch (page) {
+    case PageKind::base_4k:
+      return Leaf::page_4k;
+    case PageKind::huge_2m:
+    case PageKind::thp:
+      return Leaf::page_2m;
+    case PageKind::huge_1g:
+      return Leaf::page_1g;
+  }
+  return Leaf::page_4k;
+}
+
+std::optional<std::uint64_t> AddressSpace::find_addresses(std::uint64_t pages, std::uint64_t align, std::uint64_t at) const {
+  for (const Interval& gap : free_) {
+    std::uint64_t first = round_down(gap.lower(), align) + at % align;
+    if (first < gap.lower()) first += align;
+    if (first <= gap.upper() && pages <= gap.upper() - first) return first;
+  }
+  return std::nullopt;
+}
+
+MapReply AddressSpace::mmap(const verbs::MmapRequest& request) {
+  MapReply reply;
+  Vma vma{0, request.page, request.backing, request.readable, request.writable, request.shared};
+  const Bytes unit = vma.huge() ? leaf_bytes(vma.leaf()) : page_bytes;
+  const Bytes align = request.align.raw == 0 ? leaf_bytes(vma.leaf()) : request.align;
+  if (request.length.raw == 0 || align.raw % unit.raw != 0 || request.at.raw % unit.raw != 0) {
+    reply.error = EINVAL;
+    return reply;
+  }
+  const std::uint64_t pages = ceil_div(request.length.raw, unit.raw) * (unit / page_bytes);
+  const auto first = find_addresses(pages, align / page_bytes, request.at / page_bytes);
+  if (!first) {
+    reply.error = ENOMEM;
+    return reply;
+  }
+  vma.end = *first + pages;
+  free_ -= Interval(*first, vma.end);
+  vmas_.emplace(*first, vma);
+  reply.address = start_of(*first);
+  // Failing to populate does not fail the call (man 2 mmap, MAP_POPULATE).
+  if (request.populate) reply.faults = fault_in(reply.address, page_bytes * pages, request.writable).faults;
+  return reply;
+}
+
+AddressSpace::Vmas::const_iterator AddressSpace::holding(std::uint64_t page) const {
+  const auto after = vmas_.upper_bound(page);
+  if (after == vmas_.begin()) return vmas_.end();
+  const auto at = std::prev(after);
+  return page < at->second.end ? at : vmas_.end();
+}
+
+void AddressSpace::cut(std::uint64_t page) {
+  const auto found = holding(page);
+  if (found == vmas_.end() || found->first == page) return;
+  const Vma upper = found->second;
+  vmas_.at(found->first).end = page;
+  vmas_.emplace(page, upper);
+}
+
+UnmapReply AddressSpace::munmap(Va va, Bytes length) {
+  UnmapReply reply;
+  if (length.raw == 0 || va.raw % page_bytes.raw != 0 || beyond_user_space(va, length)) {
+    reply.error = EINVAL;
+    return reply;
+  }
+  const std::uint64_t first = page_of(va), end = first + ceil_div(length.raw, page_bytes.raw);
+  for (const std::uint64_t edge : {first, end}) {  // a huge page mapping is cut between its pages only
+    const auto at = holding(edge);
+    if (at != vmas_.end() && at->second.huge() && edge % leaf_pages(at->second.leaf()) != 0) reply.error = EINVAL;
+  }
+  if (reply.error != 0) return reply;
+  reply.unmapped = table_.count(va, length);
+  for (const FrameExtent& frames : table_.unmap(va, length)) pool_->release(frames);
+  cut(first);
+  cut(end);
+  for (auto at = vmas_.lower_bound(first); at != vmas_.end() && at->first < end; at = vmas_.erase(at))
+    free_ += Interval(at->first, at->second.end);
+  return reply;
+}
+
+int AddressSpace::check_touch(const Vma& vma, bool write) { return vma.readable && (vma.writable || !write) ? 0 : EFAULT; }
+
+int AddressSpace::check_pin(const Vma& vma, bool write) {
+  if (vma.backing == Backing::io) return EFAULT;
+  // The file system could not track who makes the pages dirty. Files on hugetlbfs have no such tracking.
+  if (vma.backing == Backing::file && vma.shared && write && !vma.huge()) return EFAULT;
+  return check_touch(vma, write);
+}
+
+FaultReply AddressSpace::fault_in(Va va, Bytes length, bool write) {
+  return length.raw == 0 ? FaultReply{} : fault_pages(va, length, write, &check_touch);
+}
+
+FaultReply AddressSpace::fault_pages(Va va, Bytes length, bool write, Check check) {
+  FaultReply reply;
+  if (beyond_user_space(va, length)) {
+    reply.error = EFAULT;
+    return reply;
+  }
+  const std::uint64_t end = page_of(va) + pages_spanned(va.raw, length).raw;
+  for (std::uint64_t page = page_of(va); page < end;) {
+    const auto at = holding(page);
+    reply.error = at == vmas_.end() ? EFAULT : check(at->second, write);
+    if (reply.error != 0) return reply;
+    const std::uint64_t stop = std::min(end, at->second.end);
+    if (at->second.backing == Backing::io) page = stop;  // a device window has no frames
+    while (page < stop) {
+      const auto absent = table_.gap_around(page, at->first, at->second.end);
+      if (!absent) {
+        page = std::min(stop, table_.present_until(page));
+        continue;
+      }
+      const PageTable::Gap wanted{page, std::min(stop, absent->end)};
+      reply.error = fill(at->second, *absent, wanted, reply.faults);
+      if (reply.error != 0) return reply;
+      page = wanted.end;
+    }
+  }
+  return reply;
+}
+
+int AddressSpace::fill(const Vma& vma, PageTable::Gap absent, PageTable::Gap wanted, FaultCounts& faults) {
+  const std::uint64_t size = leaf_pages(vma.leaf());
+  // Whole leaves that fit among the absent pages, and of these the ones that are wanted.
+  const std::uint64_t low = round_up(absent.first, size), high = round_down(absent.end, size);
+  std::uint64_t next = wanted.first;
+  const std::uint64_t body = std::max(low, round_down(wanted.first, size));
+  const std::uint64_t body_end = std::min(high, round_up(wanted.end, size));
+  if (size > 1 && body < body_end) {
+    if (next < body) {
+      next = bring(vma, next, body, Leaf::page_4k, faults);
+      if (next < body) return ENOMEM;
+    }
+    next = bring(vma, body, body_end, vma.leaf(), faults);
+    if (next < body_end && vma.huge()) return ENOMEM;
+    next = std::max(next, wanted.first);
+  }
+  if (next < wanted.end) next = bring(vma, next, wanted.end, Leaf::page_4k, faults);
+  return next < wanted.end ? ENOMEM : 0;
+}
+
+std::uint64_t AddressSpace::bring(const Vma& vma, std::uint64_t first, std::uint64_t end, Leaf leaf, FaultCounts& faults) {
+  const std::uint64_t size = leaf_pages(leaf);
+  for (const FrameExtent& frames : pool_->allocate(leaf, (end - first) / size)) {
+    table_.map(start_of(first), frames, leaf);
+    first += frames.count;
+    const std::uint64_t leaves = frames.count / size;
+    (leaf == Leaf::page_4k ? faults.pages_4k : leaf == Leaf::page_2m ? faults.pages_2m : faults.pages_1g) += leaves;
+    if (vma.backing == Backing::anonymous || vma.huge()) faults.zeroed += page_bytes * frames.count;
+  }
+  return first;
+}
+
+PinReply AddressSpace::pin(Va va, Bytes length, bool write) {
+  PinReply reply;
+  const FaultReply faulted = fault_pages(va, length, write, &check_pin);
+  reply.error = faulted.error;
+  reply.faults = faulted.faults;
+  if (reply.error != 0) return reply;
+  reply.range = {va, length, table_.dma_map(va, length), table_.count(va, length)};
+  for (const FrameExtent& frames : reply.range.map.extents()) pool_->hold(frames);
+  return reply;
+}
+
+void AddressSpace::unpin(const PinnedRange& range) {
+  for (const FrameExtent& frames : range.map.extents()) pool_->release(frames);
+}
+
+}  // namespace mtsim

@@ -1,0 +1,174 @@
+#include "host/frame_pool.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cassert>
+
+#include "base/error.h"
+#include "base/quantity_text.h"
+#include "base/sections.h"
+
+namespace mtsim {
+namespace {
+
+const Sections::Entrant<FramePoolParams> declared;
+
+constexpr Bytes region_bytes = page_bytes * FrameLaw::region_pages;
+
+Layout layout_of(Leaf leaf) {
+  switch (leaf) {
+    case Leaf::page_4k:
+      return Layout::pages;
+    case Leaf::page_2m:
+      return Layout::segments;
+    case Leaf::page_1g:
+      return Layout::linear;
+  }
+  return Layout::pages;
+}
+
+/// Frames that change between layouts together.
+constexpr std::uint64_t unit_of(Layout layout) {
+  return layout == Layout::linear ? FrameLaw::region_pages : layout == Layout::segments ? FrameLaw::segment_pages : 1;
+}
+
+}  // namespace
+
+void FramePoolParams::declare(Declaration<FramePoolParams>& d) {
+  d.section("host.memory", "The physical memory of a host.");
+  d.field("size", &FramePoolParams::size)
+      .standard("64GiB")
+      .range("64MiB", "16TiB")
+      .means("Memory of the host; a whole number of 64MiB regions.")
+      .source("estimate: a small server");
+  d.field("run_pages", &FramePoolParams::run_pages)
+      .standard("1")
+      .range("1", "1000000")
+      .means(
+          "Fragmentation: pages in a run of adjacent 4 KiB frames, on average; 1 sets every frame (and every 2 MiB page) apart, from 512 "
+          "on memory is contiguous.")
+      .source("the worst case; runs of 1 to 14 pages were seen when the traces in traces/recorded were taken");
+  d.field("seed", &FramePoolParams::seed)
+      .standard("1")
+      .means("Seed of the law that says where the frames lie.")
+      .source("any number; each gives another machine of the same kind");
+}
+
+FramePool::FramePool(const FramePoolParams& params) : law_(params.seed, params.run_pages), size_(params.size / page_bytes), free_(size_) {
+  if (params.size.raw == 0 || params.size.raw % region_bytes.raw != 0)
+    throw UserError(
+        fmt::format("host.memory.size: {} is not a whole number of {} regions", text::show(params.size), text::show(region_bytes)));
+  free_in(Layout::pages) += Interval(0, size_);
+}
+
+FrameExtent FramePool::take(Layout layout, std::uint64_t first, std::uint64_t count) {
+  const Interval taken(first, first + count);
+  free_in(layout) -= taken;
+  holders_ += std::make_pair(taken, std::uint32_t{1});
+  free_ -= count;
+  return {first, count, layout};
+}
+
+std::vector<FrameExtent> FramePool::allocate(Leaf leaf, std::uint64_t leaves) {
+  std::vector<FrameExtent> out;
+  if (leaf == Leaf::page_4k) {
+    // When no unit is free any more, small pages also go where driver memory and broken up huge pages have left gaps.
+    for (const Layout layout : {Layout::pages, Layout::segments, Layout::linear})
+      while (leaves > 0 && !free_in(layout).empty()) {
+        const Interval lowest = *free_in(layout).begin();
+        const std::uint64_t count = std::min(leaves, lowest.upper() - lowest.lower());
+        out.push_back(take(layout, lowest.lower(), count));
+        leaves -= count;
+      }
+    return out;
+  }
+  const std::uint64_t size = leaf_pages(leaf);
+  Set& whole = free_in(Layout::pages);
+  for (auto at = whole.end(); leaves > 0 && at != whole.begin();) {
+    --at;
+    const std::uint64_t low = round_up(at->lower(), size), high = round_down(at->upper(), size);
+    if (low >= high) continue;
+    const std::uint64_t count = std::min(leaves, (high - low) / size);
+    const Interval taken(high - count * size, high);
+    whole -= taken;
+    free_in(layout_of(leaf)) += taken;
+    out.push_back(take(layout_of(leaf), taken.lower(), count * size));
+    leaves -= count;
+    at = whole.lower_bound(taken);  // what is left of the interval lies below; gaps above were too small
+  }
+  return out;
+}
+
+std::optional<FrameExtent> FramePool::find_contiguous(Layout layout, std::uint64_t count, std::uint64_t align) {
+  for (const Interval& gap : free_in(layout)) {
+    std::uint64_t first = round_up(gap.lower(), align);
+    // Neighbouring segments are not neighbours in memory.
+    const std::uint64_t segment = FrameLaw::segment_pages;
+    if (layout == Layout::segments && first / segment != (first + count - 1) / segment) first = round_up(first, segment);
+    if (first + count <= gap.upper()) return take(layout, first, count);
+  }
+  return std::nullopt;
+}
+
+bool FramePool::open_units(Layout layout, std::uint64_t count, std::uint64_t align) {
+  const std::uint64_t unit = unit_of(layout);
+  const std::uint64_t need = round_up(count, unit), step = std::max(unit, align);
+  Set& whole = free_in(Layout::pages);
+  for (auto at = whole.end(); at != whole.begin();) {
+    --at;
+    if (at->upper() - at->lower() < need) continue;
+    const std::uint64_t first = round_down(at->upper() - need, step);
+    if (first < at->lower()) continue;
+    const Interval opened(first, first + need);
+    whole -= opened;
+    free_in(layout) += opened;
+    return true;
+  }
+  return false;
+}
+
+std::optional<FrameExtent> FramePool::allocate_contiguous(Bytes size, Bytes align) {
+  assert(size.raw > 0 && align.raw > 0 && (align.raw & (align.raw - 1)) == 0);
+  const std::uint64_t count = ceil_div(size.raw, page_bytes.raw);
+  const std::uint64_t align_pages = std::max<std::uint64_t>(1, align / page_bytes);
+  const bool small = count <= FrameLaw::segment_pages && align_pages <= FrameLaw::segment_pages;
+  const Layout layout = small ? Layout::segments : Layout::linear;
+  if (auto found = find_contiguous(layout, count, align_pages)) return found;
+  if (!open_units(layout, count, align_pages)) return std::nullopt;
+  return find_contiguous(layout, count, align_pages);
+}
+
+void FramePool::hold(const FrameExtent& extent) {
+  if (extent.count == 0) return;
+  const Interval held(extent.first, extent.end());
+  assert(boost::icl::contains(holders_, held));
+  holders_ += std::make_pair(held, std::uint32_t{1});
+}
+
+void FramePool::release(const FrameExtent& extent) {
+  if (extent.count == 0) return;
+  const Interval released(extent.first, extent.end());
+  assert(boost::icl::contains(holders_, released));
+  holders_ -= std::make_pair(released, std::uint32_t{1});
+  Set gone(released);
+  const auto [first, last] = holders_.equal_range(released);
+  for (auto at = first; at != last; ++at) gone -= at->first;
+  for (const Interval& freed : gone) give_back(extent.layout, freed);
+}
+
+void FramePool::give_back(Layout layout, const Interval& freed) {
+  free_ += freed.upper() - freed.lower();
+  Set& used = free_in(layout);
+  used += freed;
+  if (layout == Layout::pages) return;
+  const auto joined = used.find(freed.lower());
+  const std::uint64_t unit = unit_of(layout);
+  const std::uint64_t low = round_up(joined->lower(), unit), high = round_down(joined->upper(), unit);
+  if (low >= high) return;
+  const Interval whole(low, high);
+  used -= whole;
+  free_in(Layout::pages) += whole;
+}
+
+}  // namespace mtsim

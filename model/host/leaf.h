@@ -1,0 +1,32 @@
+// Page sizes of a process page table, and what a fault counted by them.
+#pragma once
+
+#include <cstdint>
+
+#include "base/units.h"
+
+namespace mtsim {
+
+/// The size of one page table leaf.
+enum class Leaf : std::uint8_t { page_4k, page_2m, page_1g };
+
+constexpr std::uint64_t leaf_pages(Leaf leaf) { return std::uint64_t{1} << (9 * static_cast<unsigned>(leaf)); }
+constexpr Bytes leaf_bytes(Leaf leaf) { return page_bytes * leaf_pages(leaf); }
+
+/// Pages that faults brought in, by leaf.
+struct FaultCounts {
+  std::uint64_t pages_4k = 0, pages_2m = 0, pages_1g = 0;
+  Bytes zeroed;  ///< memory that had to be cleared: all of it but that of files
+
+  std::uint64_t faults() const { return pages_4k + pages_2m + pages_1g; }
+  FaultCounts& operator+=(const FaultCounts& o) {
+    pages_4k += o.pages_4k;
+    pages_2m += o.pages_2m;
+    pages_1g += o.pages_1g;
+    zeroed += o.zeroed;
+    return *this;
+  }
+  friend bool operator==(const FaultCounts&, const FaultCounts&) = default;
+};
+
+}  // namespace mtsim

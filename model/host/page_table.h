@@ -1,0 +1,81 @@
+// The page table of a process, as a map of extents: which frames lie under which virtual pages, by what leaves.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "base/dma_map.h"
+#include "base/frame_law.h"
+#include "base/units.h"
+#include "host/leaf.h"
+
+namespace mtsim {
+
+/// What pinning or unmapping a range meets. A range touches whole 4 KiB pages.
+struct PageCounts {
+  std::uint64_t pages = 0;   ///< 4 KiB pages of the range, absent ones too
+  std::uint64_t absent = 0;  ///< pages without a frame
+  std::uint64_t folios = 0;  ///< leaves touched
+  /// Leaves, each once for every batch of 512 pages (counted from the range's first page) that it lies in: pin_user_pages walks batch by
+  /// batch and takes one reference for a leaf (Linux mm/gup.c, gup_fast_pmd_leaf).
+  std::uint64_t grabs = 0;
+  std::uint64_t runs = 0;  ///< physically contiguous runs; an absent page ends one
+};
+
+/// Pages that pin_user_pages takes at a time: one page full of page pointers.
+inline constexpr std::uint64_t pin_batch_pages = 512;
+
+class PageTable {
+ public:
+  struct Hit {
+    Pa pa;
+    Leaf leaf;
+  };
+  /// Virtual page numbers [first, end).
+  struct Gap {
+    std::uint64_t first, end;
+  };
+
+  explicit PageTable(FrameLaw law) : law_(law) {}
+
+  /// Puts the frames at `va`, a multiple of the leaf's size, as the extent's length is. The pages must be absent.
+  void map(Va, const FrameExtent&, Leaf);
+  /// Takes away the pages that the range touches and returns their frames, lowest address first. A 2 MiB leaf that is cut becomes 4 KiB
+  /// leaves.
+  std::vector<FrameExtent> unmap(Va, Bytes);
+
+  std::optional<Hit> lookup(Va) const;
+  /// The absent pages around absent page `page`, within [low, high); nothing when the page is present.
+  std::optional<Gap> gap_around(std::uint64_t page, std::uint64_t low, std::uint64_t high) const;
+  /// The first absent page at or after `page`, which is present, as far as one extent tells.
+  std::uint64_t present_until(std::uint64_t page) const;
+
+  /// O(extents) and what FrameLaw::count_runs asks.
+  PageCounts count(Va, Bytes) const;
+  /// The frames of a range that has no absent page.
+  DmaMap dma_map(Va, Bytes) const;
+  /// Calls `visit` for the maximal physically contiguous pieces of the range, in order; absent pages are left out.
+  void for_each_run(Va, Bytes, const std::function<void(Va, Pa, Bytes)>& visit) const;
+  std::size_t extents() const { return entries_.size(); }
+
+ private:
+  struct Entry {
+    FrameExtent frames;
+    Leaf leaf;
+  };
+  using Entries = std::map<std::uint64_t, Entry>;  ///< by first virtual page; no two overlap
+
+  Entries::const_iterator holding(std::uint64_t page) const;
+  void cut(std::uint64_t page);
+  /// Calls `visit(first page, extent, leaf)` for the present parts of pages [first, end).
+  template <class Visit>
+  void for_each_part(std::uint64_t first, std::uint64_t end, Visit visit) const;
+
+  FrameLaw law_;
+  Entries entries_;
+};
+
+}  // namespace mtsim

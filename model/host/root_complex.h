@@ -1,0 +1,38 @@
+// The root complex of one host and the memory behind it.
+#pragma once
+
+#include <map>
+#include <systemc>
+
+#include "base/parameter.h"
+#include "host/frame_pool.h"
+#include "ports/memory.h"
+
+namespace mtsim::host {
+
+struct RootComplexParams {
+  Time read_latency, write_latency;
+  static void declare(Declaration<RootComplexParams>& d);
+};
+
+class RootComplex : public sc_core::sc_module, public ports::HostMemory {
+ public:
+  /// Throws UserError where FramePool does.
+  RootComplex(sc_core::sc_module_name name, const RootComplexParams& params, const FramePoolParams& memory);
+
+  Time read_latency(Pa) const override { return params_.read_latency; }
+  Time write_latency(Pa) const override { return params_.write_latency; }
+  /// In whole pages. Throws UserError when there is no contiguous memory of that length.
+  Pa allocate(Bytes length, Bytes align) override;
+  void release(Pa address, Bytes length) override;
+
+  /// The host's frames: processes take theirs from the same pool.
+  FramePool& frames() { return frames_; }
+
+ private:
+  RootComplexParams params_;
+  FramePool frames_;
+  std::map<Pa, FrameExtent> allocated_;
+};
+
+}  // namespace mtsim::host

@@ -1,0 +1,47 @@
+#include "kernel/kernel.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "base/error.h"
+
+namespace mtsim::kernel {
+namespace {
+
+/// The complaint about a component's name, or nothing when there is one of that name.
+template <class Components>
+void check_name(const char* path, const std::string& name, std::vector<std::string>& complaints) {
+  const std::vector<std::string> known = Components::names();
+  if (Components::entries().count(name) == 0)
+    complaints.push_back(fmt::format("{}: '{}' is not one of: {}{}", path, name, fmt::join(known, ", "), did_you_mean(name, known)));
+}
+
+}  // namespace
+
+Kernel::Kernel(sc_core::sc_module_name module_name, engine::Scheduler& scheduler, const KernelParams& params, const DriverParams& driver,
+               FramePool& frames)
+    : sc_module(module_name), scheduler_(scheduler), params_(params), driver_(driver), process_(frames) {
+  std::vector<std::string> complaints;
+  check_name<TableWriters>("driver.table_writer", driver.table_writer, complaints);
+  check_name<KeyPolicies>("driver.keys", driver.keys, complaints);
+  if (!complaints.empty()) throw UserError(complaints);
+  keys_ = KeyPolicies::make(driver.keys, KeyPolicyOptions{driver.most_keys});
+}
+
+Kernel::~Kernel() = default;
+
+void Kernel::end_of_elaboration() {
+  const TableWriterContext context{scheduler_, driver_, *command[0], *umr[0], *tables[0], *memory[0]};
+  writer_ = TableWriters::make(driver_.table_writer, context);
+  reg_path_ = std::make_unique<RegPath>(RegPath::Parts{scheduler_, *cpus[0], params_, driver_, process_, *writer_, *keys_});
+}
+
+ports::Cpus::Run Kernel::system_call(verbs::Thread thread, Time beyond_entry) {
+  return cpus->run(thread, ports::Work::syscall, params_.syscall + beyond_entry);
+}
+
+Kernel::Answer Kernel::reg_mr(verbs::Thread thread, verbs::RegMrRequest request) { return reg_path_->reg_mr(thread, request); }
+Kernel::Answer Kernel::dereg_mr(verbs::Thread thread, verbs::Handle mr) { return reg_path_->dereg_mr(thread, mr); }
+
+}  // namespace mtsim::kernel

@@ -1,0 +1,81 @@
+// The kernel of one host, with the one process that uses the NIC: system calls as flows on the host's CPUs.
+//
+// First version: making, changing and removing PDs, CQs and QPs is a system call and one parameter each, their firmware commands included;
+// only registration is taken apart into its steps (reg_path.h). There is no IOMMU and no on-demand paging.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "engine/scheduler.h"
+#include "kernel/driver_params.h"
+#include "kernel/kernel_params.h"
+#include "kernel/process.h"
+#include "kernel/reg_path.h"
+#include "ports/cpu.h"
+#include "ports/kernel.h"
+#include "ports/memory.h"
+#include "ports/nic.h"
+
+namespace mtsim::kernel {
+
+class Kernel : public sc_core::sc_module, public ports::Kernel {
+ public:
+  sc_core::sc_port<ports::Cpus> cpus;
+  sc_core::sc_port<ports::HostMemory> memory;
+  sc_core::sc_port<ports::QueuePairs> queue_pairs;
+  sc_core::sc_port<ports::Command> command;
+  sc_core::sc_port<ports::Umr> umr;
+  sc_core::sc_port<ports::Tables> tables;
+
+  /// `frames` is the host's memory. Throws UserError when `driver` names a table writer or key policy that there is none of.
+  Kernel(sc_core::sc_module_name name, engine::Scheduler& scheduler, const KernelParams& kernel, const DriverParams& driver,
+         FramePool& frames);
+  ~Kernel() override;
+
+  Answer mmap(verbs::Thread thread, verbs::MmapRequest request) override;
+  Answer munmap(verbs::Thread thread, Va address, Bytes length) override;
+  Answer touch(verbs::Thread thread, Va address, Bytes length, bool write) override;
+  Answer set_memlock(verbs::Thread thread, Bytes limit) override;
+  Answer set_cap_ipc_lock(verbs::Thread thread, bool on) override;
+  Answer alloc_pd(verbs::Thread thread) override;
+  Answer dealloc_pd(verbs::Thread thread, verbs::Handle pd) override;
+  Answer reg_mr(verbs::Thread thread, verbs::RegMrRequest request) override;
+  Answer dereg_mr(verbs::Thread thread, verbs::Handle mr) override;
+  Answer create_cq(verbs::Thread thread) override;
+  Answer destroy_cq(verbs::Thread thread, verbs::Handle cq) override;
+  Answer create_qp(verbs::Thread thread, QpObjects objects, ports::QpAttributes attributes) override;
+  Answer destroy_qp(verbs::Thread thread, verbs::Handle qp) override;
+  Answer modify_qp(verbs::Thread thread, verbs::Handle qp, verbs::QpState state) override;
+  Answer connect(verbs::Thread thread, verbs::Handle qp, ports::Kernel& peer, verbs::Handle peer_qp) override;
+  std::optional<Path> path_to(verbs::Handle qp) const override;
+  void bring_up(verbs::Handle qp, Path peer) override;
+
+  const RegistrationTotals& registration() const { return reg_path_->totals(); }
+  /// Told of every reg_mr and dereg_mr from now on; null: nobody. After elaboration only.
+  void set_observer(ports::RegistrationObserver* observer) { reg_path_->set_observer(observer); }
+
+ private:
+  struct Cq {
+    std::uint32_t users = 0;  ///< QPs
+  };
+  struct Qp {
+    std::uint32_t qpn = 0;
+    QpObjects objects;
+  };
+
+  void end_of_elaboration() override;
+  ports::Cpus::Run system_call(verbs::Thread thread, Time beyond_entry);
+
+  engine::Scheduler& scheduler_;
+  KernelParams params_;
+  DriverParams driver_;
+  Process process_;
+  ObjectTable<Cq> cqs_;
+  ObjectTable<Qp> qps_;
+  std::unique_ptr<KeyPolicy> keys_;
+  std::unique_ptr<TableWriter> writer_;
+  std::unique_ptr<RegPath> reg_path_;
+};
+
+}  // namespace mtsim::kernel

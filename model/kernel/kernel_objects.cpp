@@ -1,0 +1,125 @@
+// PDs, CQs and QPs. An object that others still use stays: EBUSY. A handle that stands for nothing: EINVAL.
+#include <cerrno>
+
+#include "kernel/kernel.h"
+
+namespace mtsim::kernel {
+
+using verbs::QpState;
+
+Kernel::Answer Kernel::alloc_pd(verbs::Thread thread) {
+  co_await system_call(thread, params_.pd);
+  verbs::Reply reply;
+  reply.handle = process_.pds.add({});
+  co_return reply;
+}
+
+Kernel::Answer Kernel::dealloc_pd(verbs::Thread thread, verbs::Handle pd) {
+  co_await system_call(thread, params_.pd);
+  verbs::Reply reply;
+  const Pd* found = process_.pds.find(pd);
+  reply.error = found == nullptr ? EINVAL : found->users != 0 ? EBUSY : 0;
+  if (reply.error == 0) process_.pds.remove(pd);
+  co_return reply;
+}
+
+Kernel::Answer Kernel::create_cq(verbs::Thread thread) {
+  co_await system_call(thread, params_.cq);
+  verbs::Reply reply;
+  reply.handle = cqs_.add({});
+  co_return reply;
+}
+
+Kernel::Answer Kernel::destroy_cq(verbs::Thread thread, verbs::Handle cq) {
+  co_await system_call(thread, params_.cq);
+  verbs::Reply reply;
+  const Cq* found = cqs_.find(cq);
+  reply.error = found == nullptr ? EINVAL : found->users != 0 ? EBUSY : 0;
+  if (reply.error == 0) cqs_.remove(cq);
+  co_return reply;
+}
+
+Kernel::Answer Kernel::create_qp(verbs::Thread thread, QpObjects objects, ports::QpAttributes attributes) {
+  co_await system_call(thread, params_.qp);
+  verbs::Reply reply;
+  Pd* pd = process_.pds.find(objects.pd);
+  Cq* send_cq = cqs_.find(objects.send_cq);
+  Cq* recv_cq = cqs_.find(objects.recv_cq);
+  if (pd == nullptr || send_cq == nullptr || recv_cq == nullptr) {
+    reply.error = EINVAL;
+    co_return reply;
+  }
+  ++pd->users;
+  ++send_cq->users;
+  ++recv_cq->users;
+  attributes.pd = objects.pd;
+  if (attributes.mtu.raw == 0) attributes.mtu = queue_pairs->link_mtu();
+  const std::uint32_t qpn = queue_pairs->create_qp(attributes);
+  reply.handle = qps_.add({qpn, objects});
+  reply.value = qpn;
+  co_return reply;
+}
+
+Kernel::Answer Kernel::destroy_qp(verbs::Thread thread, verbs::Handle qp) {
+  co_await system_call(thread, params_.qp);
+  verbs::Reply reply;
+  if (qps_.find(qp) == nullptr) {
+    reply.error = EINVAL;
+    co_return reply;
+  }
+  const Qp gone = qps_.remove(qp);
+  queue_pairs->destroy_qp(gone.qpn);
+  --process_.pds.find(gone.objects.pd)->users;
+  --cqs_.find(gone.objects.send_cq)->users;
+  --cqs_.find(gone.objects.recv_cq)->users;
+  co_return reply;
+}
+
+/// The changes of ib_modify_qp_is_ok (core/verbs.c) that need no path: to INIT from RESET or INIT, to ERR from anything but RESET, to
+/// RESET always. RTR and RTS are reached by `connect`.
+Kernel::Answer Kernel::modify_qp(verbs::Thread thread, verbs::Handle qp, QpState state) {
+  co_await system_call(thread, params_.modify_qp);
+  verbs::Reply reply;
+  const Qp* found = qps_.find(qp);
+  reply.error = EINVAL;
+  if (found == nullptr) co_return reply;
+  const QpState now = queue_pairs->state(found->qpn);
+  const bool to_init = state == QpState::init && (now == QpState::reset || now == QpState::init);
+  const bool to_err = state == QpState::err && now != QpState::reset;
+  if (to_init || to_err || state == QpState::reset) {
+    reply.error = 0;
+    queue_pairs->set_state(found->qpn, state);
+  }
+  co_return reply;
+}
+
+Kernel::Answer Kernel::connect(verbs::Thread thread, verbs::Handle qp, ports::Kernel& peer, verbs::Handle peer_qp) {
+  // Three changes of state on each side.
+  co_await system_call(thread, params_.modify_qp * 6 + params_.syscall * 5);
+  verbs::Reply reply;
+  const auto here = path_to(qp);
+  const auto there = peer.path_to(peer_qp);
+  if (!here || !there) {
+    reply.error = EINVAL;
+    co_return reply;
+  }
+  bring_up(qp, *there);
+  peer.bring_up(peer_qp, *here);
+  co_return reply;
+}
+
+std::optional<Kernel::Path> Kernel::path_to(verbs::Handle qp) const {
+  const Qp* found = qps_.find(qp);
+  if (found == nullptr) return std::nullopt;
+  const QpState state = queue_pairs->state(found->qpn);
+  if (state != QpState::reset && state != QpState::init) return std::nullopt;
+  return Path{queue_pairs->port(), found->qpn};
+}
+
+void Kernel::bring_up(verbs::Handle qp, Path peer) {
+  const std::uint32_t qpn = qps_.find(qp)->qpn;
+  queue_pairs->set_peer(qpn, peer.port, peer.qpn);
+  queue_pairs->set_state(qpn, QpState::rts);
+}
+
+}  // namespace mtsim::kernel

@@ -1,0 +1,168 @@
+#include "kernel/kernel_params.h"
+
+#include "base/sections.h"
+
+namespace mtsim::kernel {
+namespace {
+
+const Sections::Entrant<KernelParams> declared;
+
+void declare_registration(Declaration<KernelParams>& d) {
+  d.field("syscall", &KernelParams::syscall)
+      .standard("1us")
+      .range("1ns", "1ms")
+      .means("Entry and exit of a system call, with the library's and uverbs' dispatch.")
+      .source("estimate (R3)");
+  d.field("registration", &KernelParams::registration)
+      .standard("20us")
+      .range("0ns", "10ms")
+      .means("Fixed part of reg_mr on the CPU: user object, umem, MR, restrack.")
+      .source("estimate (R2, R6)");
+  d.field("deregistration", &KernelParams::deregistration)
+      .standard("13us")
+      .range("0ns", "10ms")
+      .means("Fixed part of dereg_mr on the CPU.")
+      .source("estimate (R2, R6)");
+  d.field("pin_batch", &KernelParams::pin_batch)
+      .standard("150ns")
+      .range("0ns", "1ms")
+      .means("Of each batch of 512 pages: pin_user_pages_fast called, interrupts off and on, the walk down to the last level.")
+      .source("estimate (R4)");
+  d.field("pin_page", &KernelParams::pin_page)
+      .standard("3ns")
+      .range("0ns", "100us")
+      .means("Of each 4 KiB page: its pointer written.")
+      .source("estimate (R4: 7 ns a page of huge-page memory, registering and deregistering)");
+  d.field("pin_grab", &KernelParams::pin_grab)
+      .standard("150ns")
+      .range("0ns", "100us")
+      .means("Of each folio in a batch: the entry read, the folio checked, its reference taken.")
+      .source("estimate (R4: 0.25 to 1.3 us a 4 KiB page in all)");
+  d.field("sg_compare", &KernelParams::sg_compare)
+      .standard("1ns")
+      .range("0ns", "100us")
+      .means("Of each 4 KiB page in either of two scans for adjacent pages.")
+      .source("estimate (R4)");
+  d.field("sg_entry", &KernelParams::sg_entry)
+      .standard("15ns")
+      .range("0ns", "100us")
+      .means("Of each scatter-gather entry.")
+      .source("estimate (R4)");
+  d.field("dma_map", &KernelParams::dma_map)
+      .standard("12ns")
+      .range("0ns", "100us")
+      .means("Of mapping each entry for DMA, without an IOMMU.")
+      .source("estimate (R4)");
+  d.field("dma_unmap", &KernelParams::dma_unmap)
+      .standard("8ns")
+      .range("0ns", "100us")
+      .means("Of unmapping each entry, without an IOMMU.")
+      .source("estimate (R4)");
+  d.field("page_size_run", &KernelParams::page_size_run)
+      .standard("3ns")
+      .range("0ns", "100us")
+      .means("Of each entry in the search for the best page size.")
+      .source("estimate (R4)");
+  d.field("unpin_run", &KernelParams::unpin_run)
+      .standard("60ns")
+      .range("0ns", "100us")
+      .means("Of unpinning each entry: dirty marks and the references of its folios.")
+      .source("estimate (R1, R4)");
+  d.field("unpin_page", &KernelParams::unpin_page)
+      .standard("1ns")
+      .range("0ns", "100us")
+      .means("Of unpinning each 4 KiB page.")
+      .source("estimate (R4)");
+}
+
+void declare_memory(Declaration<KernelParams>& d) {
+  d.field("fault_4k", &KernelParams::fault_4k)
+      .standard("1.2us")
+      .range("0ns", "1ms")
+      .means("A page fault that brings in a 4 KiB page, clearing apart.")
+      .source("estimate (R4: first touch 416 ms/GiB)");
+  d.field("fault_2m", &KernelParams::fault_2m)
+      .standard("2us")
+      .range("0ns", "10ms")
+      .means("A page fault that brings in a 2 MiB page, clearing apart.")
+      .source("estimate");
+  d.field("fault_1g", &KernelParams::fault_1g)
+      .standard("5us")
+      .range("0ns", "10ms")
+      .means("A page fault that brings in a 1 GiB page, clearing apart.")
+      .source("estimate");
+  d.field("zero_rate", &KernelParams::zero_rate)
+      .standard("80Gb/s")
+      .range("1Gb/s", "10Tb/s")
+      .means("Rate at which a CPU clears a new page.")
+      .source("estimate (R4: first touch 416 ms/GiB)");
+  d.field("mmap", &KernelParams::mmap)
+      .standard("1us")
+      .range("0ns", "1ms")
+      .means("Of making a mapping, the system call's entry apart.")
+      .source("estimate");
+  d.field("munmap", &KernelParams::munmap)
+      .standard("1us")
+      .range("0ns", "1ms")
+      .means("Of removing a mapping, its pages apart.")
+      .source("estimate");
+  d.field("unmap_page", &KernelParams::unmap_page)
+      .standard("40ns")
+      .range("0ns", "100us")
+      .means("Of each page, of whatever size, that munmap frees.")
+      .source("estimate");
+  d.field("touch_page", &KernelParams::touch_page)
+      .standard("5ns")
+      .range("0ns", "100us")
+      .means("A program's access to one 4 KiB page that is present.")
+      .source("estimate");
+}
+
+void declare_objects(Declaration<KernelParams>& d) {
+  d.field("interrupt", &KernelParams::interrupt)
+      .standard("3us")
+      .range("0ns", "1ms")
+      .means("The interrupt that reports a command's or UMR request's end, and its handler.")
+      .source("estimate (R2, R6)");
+  d.field("wake_up", &KernelParams::wake_up)
+      .standard("11us")
+      .range("0ns", "10ms")
+      .means("From the handler to the woken thread running, the processor's own waking included.")
+      .source("estimate (R2, R6)");
+  d.field("pd", &KernelParams::pd)
+      .standard("10us")
+      .range("0ns", "1s")
+      .means("Making or removing a PD, its command included.")
+      .source("estimate");
+  d.field("cq", &KernelParams::cq)
+      .standard("100us")
+      .range("0ns", "1s")
+      .means("Making or removing a CQ, its command included.")
+      .source("estimate");
+  d.field("qp", &KernelParams::qp)
+      .standard("200us")
+      .range("0ns", "1s")
+      .means("Making or removing a QP, its command included.")
+      .source("estimate");
+  d.field("modify_qp", &KernelParams::modify_qp)
+      .standard("60us")
+      .range("0ns", "1s")
+      .means("One change of a QP's state, its command included.")
+      .source("estimate");
+}
+
+}  // namespace
+
+void KernelParams::declare(Declaration<KernelParams>& d) {
+  d.section("kernel", "CPU time of the generic kernel: system calls, pinning, faults, the verbs core.");
+  declare_registration(d);
+  declare_memory(d);
+  declare_objects(d);
+}
+
+Time KernelParams::fault_time(const FaultCounts& faults) const {
+  return fault_4k * static_cast<std::int64_t>(faults.pages_4k) + fault_2m * static_cast<std::int64_t>(faults.pages_2m) +
+         fault_1g * static_cast<std::int64_t>(faults.pages_1g) + transfer_time(faults.zeroed, zero_rate);
+}
+
+}  // namespace mtsim::kernel

@@ -1,0 +1,28 @@
+// What the generic part of the kernel costs: memory management and the verbs core.
+#pragma once
+
+#include "base/parameter.h"
+#include "base/units.h"
+#include "host/leaf.h"
+
+namespace mtsim::kernel {
+
+struct KernelParams {
+  Time syscall, registration, deregistration;
+  Time pin_batch, pin_page, pin_grab;
+  Time fault_4k, fault_2m, fault_1g;
+  BitRate zero_rate;
+  Time sg_compare, sg_entry;
+  Time dma_map, dma_unmap;
+  Time page_size_run;
+  Time unpin_run, unpin_page;
+  Time interrupt, wake_up;
+  Time mmap, munmap, unmap_page, touch_page;
+  Time pd, cq, qp, modify_qp;
+  static void declare(Declaration<KernelParams>& d);
+
+  /// Of taking the faults and clearing what must be cleared.
+  Time fault_time(const FaultCounts& faults) const;
+};
+
+}  // namespace mtsim::kernel

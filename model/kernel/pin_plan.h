@@ -1,0 +1,35 @@
+// How much work one registration is, as counts and nothing else: what the kernel walks, writes and merges for a pinned range. Whoever
+// owns the costs multiplies.
+#pragma once
+
+#include <cstdint>
+
+#include "base/units.h"
+#include "host/address_space.h"
+#include "kernel/page_size.h"
+#include "kernel/sg_table.h"
+
+namespace mtsim {
+
+/// What device and driver contribute.
+struct PinRules {
+  Bytes max_segment = mlx5_max_segment;
+  PageSizes page_sizes = mlx5_page_sizes;
+  PageSizeChoice choice = PageSizeChoice::best;
+};
+
+struct PinPlan {
+  Pages pages;                   ///< N: 4 KiB pages
+  std::uint64_t batches = 0;     ///< B: calls of pin_user_pages, 512 pages each
+  std::uint64_t folios = 0;      ///< F: page table leaves touched
+  std::uint64_t grabs = 0;       ///< references taken: leaves, each once a batch
+  FaultCounts faults;            ///< pages that had to be brought in first
+  std::uint64_t sg_entries = 0;  ///< R: entries of the scatter-gather table
+  Bytes page_size;               ///< of the NIC's table; 0 when none fits, as for a length of 0 (EINVAL)
+  std::uint64_t blocks = 0;      ///< M: entries of the NIC's table
+};
+
+/// `iova` is the first address as operations will see it.
+PinPlan plan_pinning(const PinnedRange&, const FaultCounts&, Iova, const PinRules&);
+
+}  // namespace mtsim

@@ -1,0 +1,165 @@
+#include "kernel/reg_path.h"
+
+#include <cerrno>
+
+namespace mtsim::kernel {
+namespace {
+
+using ports::Work;
+using Step = ports::RegistrationStep;
+using verbs::Access;
+
+bool any(Access granted, Access of) { return (granted & of) != Access::none; }
+
+/// ib_access_writable: whether the device may come to write, so that the pages must be writable for the process.
+bool writable(Access access) { return any(access, Access::local_write | Access::remote_write | Access::remote_atomic | Access::mw_bind); }
+
+Time times(Time each, std::uint64_t n) { return each * static_cast<std::int64_t>(n); }
+
+}  // namespace
+
+/// ib_uverbs_reg_mr and ib_check_mr_access, in their order.
+int RegPath::check_request(const verbs::RegMrRequest& request) const {
+  if (request.address.raw % page_bytes.raw != request.iova.raw % page_bytes.raw) return EINVAL;
+  if (any(request.access, Access::remote_write | Access::remote_atomic) && !any(request.access, Access::local_write)) return EINVAL;
+  if (any(request.access, Access::on_demand)) return EOPNOTSUPP;
+  if (parts_.process.pds.find(request.pd) == nullptr) return EINVAL;
+  return 0;
+}
+
+engine::Task<verbs::Reply> RegPath::reg_mr(verbs::Thread thread, verbs::RegMrRequest request) {
+  Call call(parts_.scheduler, parts_.cpus, parts_.kernel, thread, ports::RegistrationRecord::Call::reg_mr);
+  verbs::Reply reply;
+  Mr mr;
+  mr.pd = request.pd;
+  mr.length = request.length;
+
+  co_await call.work(Step::syscall, Work::registration, parts_.kernel.syscall);
+  reply.error = check_request(request);
+  if (reply.error == 0) {
+    ++parts_.process.pds.find(request.pd)->users;
+    reply.error = co_await get_umem(call, request, mr);
+    if (reply.error == 0) {
+      reply.error = co_await create_mr(call, request, mr);
+      if (reply.error != 0) co_await release_umem(call, mr);
+    }
+    if (reply.error != 0) --parts_.process.pds.find(request.pd)->users;
+  }
+  if (reply.error == 0) {
+    reply.lkey = reply.rkey = mr.key;
+    reply.iova = request.iova;
+    reply.handle = mrs_.add(std::move(mr));
+  }
+  close(call, reply.error, request.length);
+  co_return reply;
+}
+
+/// ib_umem_get
+engine::Task<int> RegPath::get_umem(Call& call, const verbs::RegMrRequest& request, Mr& mr) {
+  const KernelParams& cost = parts_.kernel;
+  co_await call.work(Step::syscall, Work::registration, cost.registration);
+  // can_do_mlock, and the charge to mm->pinned_vm.
+  if (const int error = admit_pinning(parts_.process.memlock, request.address, request.length); error != 0) co_return error;
+
+  // pin_user_pages_fast, batch by batch; what is absent goes through faultin_page.
+  PinReply pinned = parts_.process.memory.pin(request.address, request.length, writable(request.access));
+  call.cost().faults += pinned.faults.faults();
+  if (pinned.faults.faults() != 0) co_await call.work(Step::fault, Work::fault, cost.fault_time(pinned.faults));
+  if (pinned.error != 0) {
+    parts_.process.memlock.uncharge(pages_spanned(request.address.raw, request.length));
+    co_return pinned.error;
+  }
+  mr.plan = plan_pinning(pinned.range, pinned.faults, request.iova, parts_.driver.pin_rules());
+  mr.range = std::move(pinned.range);
+  const PinPlan& plan = mr.plan;
+  totals_.pinned_now += page_bytes * plan.pages.raw;
+  totals_.pinned_most = std::max(totals_.pinned_most, totals_.pinned_now);
+  call.cost().pages += plan.pages;
+  call.cost().batches += plan.batches;
+  call.cost().grabs += plan.grabs;
+  call.cost().folios += plan.folios;
+  call.cost().sg_entries += plan.sg_entries;
+  co_await call.work(Step::pin, Work::pin,
+                     times(cost.pin_batch, plan.batches) + times(cost.pin_page, plan.pages.raw) + times(cost.pin_grab, plan.grabs));
+
+  // sg_alloc_append_table_from_pages scans every batch twice: it counts, then it fills in.
+  co_await call.work(Step::sg, Work::sg, times(cost.sg_compare, 2 * plan.pages.raw) + times(cost.sg_entry, plan.sg_entries));
+  // ib_dma_map_sgtable_attrs, without an IOMMU: dma_direct_map_sg
+  co_await call.work(Step::dma_map, Work::dma_map, times(cost.dma_map, plan.sg_entries));
+  co_return 0;
+}
+
+/// create_real_mr
+engine::Task<int> RegPath::create_mr(Call& call, const verbs::RegMrRequest& request, Mr& mr) {
+  // ib_umem_find_best_pgsz
+  co_await call.work(Step::page_size, Work::page_size, times(parts_.kernel.page_size_run, mr.plan.sg_entries));
+  if (mr.plan.page_size.raw == 0) co_return EINVAL;
+
+  // mlx5_mr_cache_alloc, mlx4_mr_alloc
+  const std::optional<KeyGrant> grant = parts_.keys.take(mr.plan.blocks);
+  co_await call.work(Step::key, Work::key, parts_.driver.key);
+  if (!grant) co_return ENOMEM;
+  mr.key = grant->key;
+
+  translate::Region region;
+  region.grant = {mr.key, request.pd, request.access, request.iova, request.length, true};
+  region.block = mr.plan.page_size;
+  region.map = std::make_shared<const DmaMap>(mr.range.map);
+  const int error = co_await parts_.writer.load(call, region, grant->created);
+  if (error != 0) parts_.keys.give_back(*grant, mr.plan.blocks);
+  else call.cost().table_entries += mr.plan.blocks;
+  co_return error;
+}
+
+/// ib_umem_release
+engine::Task<int> RegPath::release_umem(Call& call, const Mr& mr) {
+  const KernelParams& cost = parts_.kernel;
+  // ib_dma_unmap_sgtable_attrs
+  co_await call.work(Step::dma_map, Work::dma_map, times(cost.dma_unmap, mr.plan.sg_entries));
+  // unpin_user_page_range_dirty_lock for each entry
+  co_await call.work(Step::unpin, Work::unpin, times(cost.unpin_run, mr.plan.sg_entries) + times(cost.unpin_page, mr.plan.pages.raw));
+  parts_.process.memory.unpin(mr.range);
+  parts_.process.memlock.uncharge(mr.plan.pages);
+  totals_.pinned_now -= page_bytes * mr.plan.pages.raw;
+  co_return 0;
+}
+
+engine::Task<verbs::Reply> RegPath::dereg_mr(verbs::Thread thread, verbs::Handle handle) {
+  Call call(parts_.scheduler, parts_.cpus, parts_.kernel, thread, ports::RegistrationRecord::Call::dereg_mr);
+  verbs::Reply reply;
+  Bytes length;
+  co_await call.work(Step::syscall, Work::registration, parts_.kernel.syscall);
+  if (mrs_.find(handle) == nullptr) {
+    reply.error = EINVAL;
+  } else {
+    // From here on another dereg_mr of the same handle finds nothing.
+    const Mr mr = mrs_.remove(handle);
+    length = mr.length;
+    co_await call.work(Step::syscall, Work::registration, parts_.kernel.deregistration);
+    // mlx5r_handle_mkey_cleanup, mlx4_mr_free. An answer other than 0 would be a fault of the device: there is nothing to undo.
+    const bool keep = parts_.keys.keeps(mr.plan.blocks);
+    co_await parts_.writer.revoke(call, mr.key, keep);
+    co_await call.work(Step::key, Work::key, parts_.driver.key);
+    parts_.keys.give_back({mr.key, keep}, mr.plan.blocks);
+    call.cost().pages += mr.plan.pages;
+    call.cost().sg_entries += mr.plan.sg_entries;
+    co_await release_umem(call, mr);
+    --parts_.process.pds.find(mr.pd)->users;
+  }
+  close(call, reply.error, length);
+  co_return reply;
+}
+
+void RegPath::close(Call& call, int error, Bytes length) {
+  const ports::RegistrationRecord& record = call.finish(error, length);
+  if (record.call == ports::RegistrationRecord::Call::reg_mr) {
+    ++totals_.reg_mr;
+    totals_.reg_cost += record.cost;
+  } else {
+    ++totals_.dereg_mr;
+    totals_.dereg_cost += record.cost;
+  }
+  if (observer_ != nullptr) observer_->finished(record);
+}
+
+}  // namespace mtsim::kernel

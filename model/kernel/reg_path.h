@@ -1,0 +1,65 @@
+// reg_mr and dereg_mr, step by step as Linux 6.12 does them: what is checked in what order, what is pinned and charged, and how long each
+// step keeps the CPU.
+#pragma once
+
+#include <memory>
+
+#include "kernel/call.h"
+#include "kernel/driver_params.h"
+#include "kernel/kernel_params.h"
+#include "kernel/key_policy.h"
+#include "kernel/process.h"
+#include "kernel/table_writer.h"
+
+namespace mtsim::kernel {
+
+/// What the registrations of a host came to.
+struct RegistrationTotals {
+  std::uint64_t reg_mr = 0, dereg_mr = 0;  ///< calls, failed ones included
+  ports::RegistrationCost reg_cost, dereg_cost;
+  Bytes pinned_now, pinned_most;
+};
+
+class RegPath {
+ public:
+  /// References outlive the path.
+  struct Parts {
+    engine::Scheduler& scheduler;
+    ports::Cpus& cpus;
+    const KernelParams& kernel;
+    const DriverParams& driver;
+    Process& process;
+    TableWriter& writer;
+    KeyPolicy& keys;
+  };
+  explicit RegPath(const Parts& parts) : parts_(parts) {}
+
+  engine::Task<verbs::Reply> reg_mr(verbs::Thread thread, verbs::RegMrRequest request);
+  engine::Task<verbs::Reply> dereg_mr(verbs::Thread thread, verbs::Handle handle);
+
+  /// Null: nobody is told.
+  void set_observer(ports::RegistrationObserver* observer) { observer_ = observer; }
+  const RegistrationTotals& totals() const { return totals_; }
+
+ private:
+  struct Mr {
+    verbs::Handle pd = 0;
+    Key key;
+    Bytes length;
+    PinPlan plan;
+    PinnedRange range;
+  };
+
+  int check_request(const verbs::RegMrRequest& request) const;
+  engine::Task<int> get_umem(Call& call, const verbs::RegMrRequest& request, Mr& mr);
+  engine::Task<int> create_mr(Call& call, const verbs::RegMrRequest& request, Mr& mr);
+  engine::Task<int> release_umem(Call& call, const Mr& mr);
+  void close(Call& call, int error, Bytes length);
+
+  Parts parts_;
+  ObjectTable<Mr> mrs_;
+  RegistrationTotals totals_;
+  ports::RegistrationObserver* observer_ = nullptr;
+};
+
+}  // namespace mtsim::kernel

@@ -1,0 +1,21 @@
+#include "ports/kernel.h"
+
+namespace mtsim::ports {
+
+RegistrationCost& RegistrationCost::operator+=(const RegistrationCost& o) {
+  for (unsigned i = 0; i < registration_step_count; ++i) steps[i] += o.steps[i];
+  pages += o.pages;
+  batches += o.batches;
+  grabs += o.grabs;
+  folios += o.folios;
+  faults += o.faults;
+  sg_entries += o.sg_entries;
+  table_entries += o.table_entries;
+  umr_requests += o.umr_requests;
+  commands += o.commands;
+  mailboxes += o.mailboxes;
+  list_bytes += o.list_bytes;
+  return *this;
+}
+
+}  // namespace mtsim::ports

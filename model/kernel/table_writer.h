@@ -1,0 +1,42 @@
+// How a driver gets the translation table of an MR into the NIC, and how it takes the MR away.
+#pragma once
+
+#include "base/registry.h"
+#include "engine/flow.h"
+#include "engine/scheduler.h"
+#include "kernel/call.h"
+#include "kernel/driver_params.h"
+#include "ports/memory.h"
+#include "ports/nic.h"
+
+namespace mtsim::kernel {
+
+class TableWriter {
+ public:
+  virtual ~TableWriter() = default;
+  /// Makes the region's key usable. `created`: the device knows the key already. 0, or ENOMEM when the NIC's tables are full or it
+  /// refuses the command.
+  virtual engine::Task<int> load(Call& call, const translate::Region& region, bool created) = 0;
+  /// Nothing reaches memory by `key` from the end of this on. `keep`: the device goes on knowing the key.
+  virtual engine::Task<int> revoke(Call& call, Key key, bool keep) = 0;
+};
+
+/// What a table writer works with. All of it outlives the writer.
+struct TableWriterContext {
+  engine::Scheduler& scheduler;
+  const DriverParams& params;
+  ports::Command& command;
+  ports::Umr& umr;
+  ports::Tables& tables;
+  ports::HostMemory& memory;
+};
+using TableWriters = Registry<TableWriter, const TableWriterContext&>;
+
+/// One firmware command from end to end (mlx5 net/mlx5/core/cmd.c, mlx5_cmd_exec): filling its mailboxes, posting it, sleeping until its
+/// completion event. `entries` of the input are translation entries.
+engine::Task<int> run_command(const TableWriterContext& context, Call& call, const ports::Command::Request& request, std::uint64_t entries);
+
+/// Bytes of input beyond the 16 that stand in the command's own entry.
+Bytes command_input(Bytes whole);
+
+}  // namespace mtsim::kernel

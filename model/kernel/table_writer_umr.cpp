@@ -1,0 +1,92 @@
+// mlx5: the NIC fetches the list of translation entries itself, told by a work request on the one UMR queue pair of the device
+// (Linux hw/mlx5/umr.c). The kernel lets several wait for the queue pair's completions at once; the model lets one at a time use it, from
+// posting to completion. All lists are laid in one buffer, which the queue pair's turn protects.
+#include <algorithm>
+#include <cerrno>
+#include <optional>
+
+#include "base/error.h"
+#include "engine/semaphore.h"
+#include "kernel/table_writer.h"
+
+namespace mtsim::kernel {
+namespace {
+
+/// CREATE_MKEY without translations, and DESTROY_MKEY (include/linux/mlx5/mlx5_ifc.h).
+constexpr Bytes create_mkey_input{272};
+constexpr Bytes destroy_mkey_input{16};
+constexpr Bytes list_buffer_bytes = MiB(1);
+/// UMR writes tables in units of 64 bytes.
+constexpr std::uint64_t entries_per_unit = 8;
+
+class UmrWriter : public TableWriter {
+ public:
+  explicit UmrWriter(const TableWriterContext& context) : context_(context), queue_pair_(context.scheduler, 1) {}
+
+  engine::Task<int> load(Call& call, const translate::Region& region, bool created) override {
+    translate::TableWrites writes;
+    if (!prepare_buffer() || !context_.tables.architecture().build(region, writes)) co_return ENOMEM;
+    if (!created) {
+      // mlx5_core_create_mkey, for a key in the free state.
+      const ports::Command::Request create{command_input(create_mkey_input), nullptr, context_.params.create_key};
+      if (const int error = co_await run_command(context_, call, create, 0); error != 0) co_return error;
+    }
+    // mlx5r_umr_update_mr_pas: as many work requests as the list takes, one after the other; the last one enables the key.
+    for (std::uint64_t left = writes.entries;;) {
+      const std::uint64_t now = std::min(left, context_.params.umr_entries);
+      left -= now;
+      const ports::Umr::Request request{*list_, Bytes(round_up(now, entries_per_unit) * 8), left == 0 ? &writes : nullptr};
+      const int error = co_await post_send_wait(call, request, now);
+      if (error != 0 || left == 0) co_return error;
+    }
+  }
+
+  engine::Task<int> revoke(Call& call, Key key, bool keep) override {
+    const translate::TableWrites writes = context_.tables.architecture().drop(key);
+    if (keep) {
+      // mlx5r_umr_revoke_mr: the key becomes free and what is in flight by it is waited for.
+      const ports::Umr::Request request{*list_, Bytes(0), &writes};
+      co_return co_await post_send_wait(call, request, 0);
+    }
+    // mlx5_core_destroy_mkey
+    const ports::Command::Request destroy{command_input(destroy_mkey_input), &writes, context_.params.destroy_key};
+    co_return co_await run_command(context_, call, destroy, 0);
+  }
+
+ private:
+  /// mlx5r_umr_post_send_wait
+  engine::Task<int> post_send_wait(Call& call, const ports::Umr::Request& request, std::uint64_t entries) {
+    if (queue_pair_.in_use() != 0) call.sleep();
+    co_await queue_pair_.take();
+    call.lap(Call::Step::wait);
+    const DriverParams& params = context_.params;
+    co_await call.work(Call::Step::table_write, ports::Work::table,
+                       params.umr_post + params.list_entry * static_cast<std::int64_t>(entries));
+    call.cost().umr_requests += 1;
+    call.cost().list_bytes += request.list_bytes;
+    call.sleep();
+    const int error = co_await context_.umr.post(request);
+    queue_pair_.give();
+    co_await call.wake_up();
+    co_return error;
+  }
+
+  /// Like the UMR queue pair, made with the first registration (mlx5r_umr_resource_init).
+  bool prepare_buffer() {
+    if (list_) return true;
+    try {
+      list_ = context_.memory.allocate(list_buffer_bytes, page_bytes);
+    } catch (const UserError&) { return false; }
+    return true;
+  }
+
+  TableWriterContext context_;
+  engine::Semaphore queue_pair_;
+  std::optional<Pa> list_;
+};
+
+const TableWriters::Entrant registered("umr", "the NIC fetches a list, told by UMR work requests (mlx5)",
+                                       [](const TableWriterContext& context) { return std::make_unique<UmrWriter>(context); });
+
+}  // namespace
+}  // namespace mtsim::kernel

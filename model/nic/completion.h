@@ -1,0 +1,32 @@
+// The completion unit: retires requests in order and writes CQEs.
+#pragma once
+
+#include "engine/scheduler.h"
+#include "nic/units.h"
+#include "ports/dma.h"
+
+namespace mtsim::nic {
+
+class Completion : public sc_core::sc_module, public Retirement {
+ public:
+  sc_core::sc_port<ports::Dma> dma;
+  sc_core::sc_port<OperationLog> log;
+
+  Completion(sc_core::sc_module_name name, engine::Scheduler& scheduler);
+
+  void answered(Qp& qp, std::uint32_t index, verbs::Status status) override;
+  void fail(Qp& qp) override;
+
+  std::uint64_t cqes() const { return cqes_; }
+
+ private:
+  void retire(Qp& qp, std::uint32_t index, verbs::Status status);
+  /// Holds the ring and the CQ: the program may destroy the QP while its last CQEs are on their way.
+  engine::Flow write_cqe(std::shared_ptr<ports::SendRing> ring, std::shared_ptr<ports::CompletionQueue> cq, std::uint32_t index,
+                         verbs::Status status, engine::Order order);
+
+  engine::Scheduler& scheduler_;
+  std::uint64_t cqes_ = 0;
+};
+
+}  // namespace mtsim::nic

@@ -1,0 +1,90 @@
+#include "nic/dma_engine.h"
+
+#include <algorithm>
+
+namespace mtsim::nic {
+
+DmaEngine::DmaEngine(sc_core::sc_module_name module_name, engine::Scheduler& scheduler)
+    : sc_module(module_name), link("link"), memory("memory"), scheduler_(scheduler) {}
+
+void DmaEngine::end_of_elaboration() {
+  limits_ = link->limits();
+  free_tags_ = limits_.tags;
+}
+
+std::uint32_t DmaEngine::pieces(Pa address, Bytes length, Bytes unit) {
+  return static_cast<std::uint32_t>(ceil_div(address.raw % unit.raw + length.raw, unit.raw));
+}
+
+void DmaEngine::read(ports::ReadBurst& burst) {
+  burst.since = scheduler_.now();
+  burst.asked = Bytes{};
+  burst.next = nullptr;
+  burst.request.order = burst.data.order = burst.order;
+  burst.request.burst = burst.data.burst = &burst;
+  burst.request.arrived = [](engine::Notice& notice) {
+    ports::ReadBurst& self = *static_cast<ports::ReadBurst::Leg&>(notice).burst;
+    auto& engine = *static_cast<DmaEngine*>(self.owner);
+    // Completions break at MPS-aligned addresses, as the read completion boundary demands.
+    engine.link->complete({pieces(self.address, self.asked, engine.limits_.max_payload), self.asked}, self.data);
+  };
+  burst.data.arrived = [](engine::Notice& notice) {
+    ports::ReadBurst& self = *static_cast<ports::ReadBurst::Leg&>(notice).burst;
+    static_cast<DmaEngine*>(self.owner)->landed(self);
+  };
+  burst.owner = this;
+  ++usage_.requests;
+  burst.tags = std::min(pieces(burst.address, burst.length, limits_.max_read_request), limits_.tags);
+  if (first_ == nullptr && burst.tags <= free_tags_) return issue(burst);
+  (first_ ? last_->next : first_) = &burst;
+  last_ = &burst;
+}
+
+void DmaEngine::issue(ports::ReadBurst& burst) {
+  account();
+  free_tags_ -= burst.tags;
+  usage_.most = std::max<std::uint64_t>(usage_.most, tags_in_use());
+  // The part that these tags cover ends at an MRRS boundary, or with the burst.
+  const std::uint64_t reach = burst.tags * limits_.max_read_request.raw - burst.address.raw % limits_.max_read_request.raw;
+  burst.asked = std::min(burst.length, Bytes(reach));
+  link->request(burst.agent, burst.tags, memory->read_latency(burst.address), burst.request);
+}
+
+void DmaEngine::landed(ports::ReadBurst& burst) {
+  account();
+  free_tags_ += burst.tags;
+  burst.address += burst.asked;
+  burst.length -= burst.asked;
+  const bool over = burst.length.raw == 0;
+  if (!over) {
+    burst.tags = std::min(pieces(burst.address, burst.length, limits_.max_read_request), limits_.tags);
+    burst.next = first_;
+    if (first_ == nullptr) last_ = &burst;
+    first_ = &burst;
+    burst.since = scheduler_.now();
+  }
+  while (first_ != nullptr && first_->tags <= free_tags_) {
+    ports::ReadBurst& waiting = *first_;
+    first_ = waiting.next;
+    usage_.wait(scheduler_.now() - waiting.since);
+    issue(waiting);
+  }
+  if (over) burst.done(burst);
+}
+
+void DmaEngine::write(Pa address, Bytes length, engine::Notice* notice) {
+  link->post({pieces(address, length, limits_.max_payload), length}, memory->write_latency(address), notice);
+}
+
+void DmaEngine::account() {
+  usage_.busy += Time(static_cast<std::int64_t>(tags_in_use()) * (scheduler_.now() - accounted_).raw);
+  accounted_ = scheduler_.now();
+}
+
+engine::Usage DmaEngine::tag_usage() const {
+  engine::Usage usage = usage_;
+  usage.busy += Time(static_cast<std::int64_t>(tags_in_use()) * (scheduler_.now() - accounted_).raw);
+  return usage;
+}
+
+}  // namespace mtsim::nic

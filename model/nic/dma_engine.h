@@ -1,0 +1,44 @@
+// The NIC's DMA engine: splits bursts into TLPs and holds the tags of reads in flight.
+#pragma once
+
+#include "engine/usage.h"
+#include "ports/dma.h"
+#include "ports/memory.h"
+#include "ports/pcie.h"
+
+namespace mtsim::nic {
+
+class DmaEngine : public sc_core::sc_module, public ports::Dma {
+ public:
+  sc_core::sc_port<ports::PcieUp> link;
+  sc_core::sc_port<ports::HostMemory> memory;
+
+  DmaEngine(sc_core::sc_module_name name, engine::Scheduler& scheduler);
+
+  /// A read takes a tag for each MRRS-aligned piece, all at once; bursts wait for tags in order of arrival. A burst that needs more
+  /// than there are goes in parts.
+  void read(ports::ReadBurst& burst) override;
+  void write(Pa address, Bytes length, engine::Notice* notice) override;
+
+  std::uint32_t tags() const { return limits_.tags; }
+  std::uint32_t tags_in_use() const { return limits_.tags - free_tags_; }
+  /// Waits of bursts for tags; `busy` is tag-time.
+  engine::Usage tag_usage() const;
+
+ private:
+  void end_of_elaboration() override;
+  void issue(ports::ReadBurst& burst);
+  void landed(ports::ReadBurst& burst);
+  void account();
+  static std::uint32_t pieces(Pa address, Bytes length, Bytes unit);
+
+  engine::Scheduler& scheduler_;
+  ports::PcieLimits limits_;            ///< known once the link is bound
+  std::uint32_t free_tags_ = 0;
+  ports::ReadBurst* first_ = nullptr;   ///< waiting for tags
+  ports::ReadBurst* last_ = nullptr;
+  engine::Usage usage_;
+  Time accounted_;
+};
+
+}  // namespace mtsim::nic

@@ -1,0 +1,62 @@
+#include "nic/doorbell.h"
+
+#include <algorithm>
+
+#include "ports/rank.h"
+
+namespace mtsim::nic {
+
+Doorbell::Doorbell(sc_core::sc_module_name module_name, engine::Scheduler& scheduler, QpTable& qps, std::uint32_t host_rank)
+    : sc_module(module_name),
+      mmio("mmio"),
+      work("work"),
+      retirement("retirement"),
+      scheduler_(scheduler),
+      qps_(qps),
+      host_rank_(host_rank) {}
+
+void Doorbell::ring(std::uint32_t qpn, std::uint32_t producer, Bytes wqe_bytes) {
+  if (spare_ == nullptr) {
+    stores_.push_back(std::make_unique<Store>());
+    spare_ = stores_.back().get();
+  }
+  Store& store = *spare_;
+  spare_ = store.next;
+  store.unit = this;
+  store.qpn = qpn;
+  store.producer = producer;
+  store.carries_wqe = wqe_bytes.raw != 0;
+  store.order = ports::order(host_rank_, ports::Unit::doorbell, qpn);
+  store.arrived = [](engine::Notice& notice) {
+    auto& self = static_cast<Store&>(notice);
+    self.unit->arrived(self);
+  };
+  ++doorbells_;
+  with_wqe_ += store.carries_wqe;
+  // The doorbell register is 8 bytes; a BlueFlame store writes the WQE in whole 64-byte units instead.
+  mmio->store(store.carries_wqe ? Bytes(round_up(wqe_bytes.raw, 64)) : Bytes(8), store);
+}
+
+void Doorbell::arrived(Store& store) {
+  Qp* qp = qps_.find(store.qpn);
+  const std::uint32_t producer = store.producer;
+  const bool carries_wqe = store.carries_wqe;
+  store.next = spare_;
+  spare_ = &store;
+  if (qp == nullptr || qp->state == verbs::QpState::reset) return;
+  const Time now = scheduler_.now();
+  for (std::uint32_t i = qp->producer; i != producer; ++i) {
+    ports::Wqe& wqe = qp->wqe(i);
+    wqe.stamp[unsigned(ports::Step::doorbell)] = wqe.stamp[unsigned(ports::Step::wqe_fetch)] = now;
+    qp->request(i) = {};
+  }
+  // Only the request that the store carries, and only when nothing before it is still to be fetched, is there already.
+  if (carries_wqe && qp->fetched == producer - 1) qp->fetched = producer;
+  qp->producer = producer;
+  if (qp->state == verbs::QpState::err)
+    retirement->fail(*qp);
+  else
+    work->wake(*qp);
+}
+
+}  // namespace mtsim::nic

@@ -1,0 +1,112 @@
+#include "nic/nic.h"
+
+namespace mtsim::nic {
+namespace {
+
+std::unique_ptr<translate::Architecture> translation(const NicSettings& settings, translate::TableSpace space) {
+  translate::ArchitectureOptions options;
+  options.space = space;
+  options.mpt_line = settings.mpt_cache.line;
+  options.mtt_line = settings.mtt_cache.line;
+  return translate::Architectures::make(settings.nic.translation, options);
+}
+
+}  // namespace
+
+Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const NicSettings& settings, std::uint32_t switch_port,
+         translate::TableSpace space, const NicReplacements& replacements)
+    : sc_module(module_name),
+      memory("memory"),
+      link("link"),
+      mmio("mmio"),
+      network("network"),
+      log("log"),
+      port_(switch_port),
+      qps_(switch_port),
+      dma("dma", sched),
+      mpt_cache(replacements.mpt_cache ? nullptr : std::make_unique<Cache>("mpt_cache", settings.mpt_cache)),
+      mtt_cache(replacements.mtt_cache ? nullptr : std::make_unique<Cache>("mtt_cache", settings.mtt_cache)),
+      walker("walker", sched, translation(settings, space),
+             {Clock(settings.nic.clock), settings.nic.walks, {settings.mpt_cache.latency, settings.mtt_cache.latency}}),
+      doorbell("doorbell", sched, qps_, switch_port),
+      scheduler("scheduler", sched, Clock(settings.nic.clock), settings.requester.prefetch),
+      requester("requester", sched, Clock(settings.nic.clock), settings.requester, switch_port, packets_),
+      responder("responder", sched, Clock(settings.nic.clock), settings.responder, switch_port, packets_),
+      completion("completion", sched),
+      firmware("firmware", sched, Clock(settings.nic.clock), settings.firmware, switch_port) {
+  dma.link(link);
+  dma.memory(memory);
+  walker.dma(dma);
+  walker.caches(replacements.mpt_cache ? *replacements.mpt_cache : *mpt_cache);
+  walker.caches(replacements.mtt_cache ? *replacements.mtt_cache : *mtt_cache);
+  doorbell.mmio(mmio);
+  doorbell.work(scheduler);
+  doorbell.retirement(completion);
+  scheduler.dma(dma);
+  scheduler.retirement(completion);
+  requester.work(scheduler);
+  requester.retirement(completion);
+  requester.translator(walker);
+  requester.dma(dma);
+  requester.network(network);
+  responder.retirement(completion);
+  responder.translator(walker);
+  responder.dma(dma);
+  responder.network(network);
+  completion.dma(dma);
+  completion.log(log);
+  firmware.mmio(mmio);
+  firmware.dma(dma);
+  firmware.memory(memory);
+  firmware.tables(walker);
+}
+
+std::uint32_t Nic::create_qp(const ports::QpAttributes& attributes) { return qps_.add(attributes).qpn; }
+
+void Nic::destroy_qp(std::uint32_t qpn) {
+  Qp* qp = qps_.find(qpn);
+  if (qp == nullptr) return;
+  qp->destroyed = true;
+  ++qp->life;
+}
+
+void Nic::set_peer(std::uint32_t qpn, std::uint32_t peer_port, std::uint32_t peer_qpn) {
+  if (Qp* qp = qps_.find(qpn)) {
+    qp->peer_port = peer_port;
+    qp->peer_qpn = peer_qpn;
+  }
+}
+
+void Nic::set_state(std::uint32_t qpn, verbs::QpState new_state) {
+  Qp* qp = qps_.find(qpn);
+  if (qp == nullptr) return;
+  if (new_state == verbs::QpState::err) return completion.fail(*qp);
+  if (new_state == verbs::QpState::reset) {
+    // The queue is emptied without completions; the ring starts over.
+    ++qp->life;
+    qp->halted = false;
+    qp->reads = 0;
+    qp->offset = 0;
+    qp->producer = qp->fetched = qp->next = qp->retired = 0;
+  }
+  qp->state = new_state;
+}
+
+verbs::QpState Nic::state(std::uint32_t qpn) const {
+  const Qp* qp = qps_.find(qpn);
+  return qp ? qp->state : verbs::QpState::reset;
+}
+
+void Nic::receive(ports::Packet& packet) {
+  Qp* qp = qps_.find(packet.qpn);
+  if (qp == nullptr) {
+    ++lost_;
+    return ports::PacketPool::give(packet);
+  }
+  if (packet.kind == ports::Packet::Kind::write || packet.kind == ports::Packet::Kind::read_request)
+    responder.take(*qp, packet);
+  else
+    requester.take(*qp, packet);
+}
+
+}  // namespace mtsim::nic

@@ -1,0 +1,48 @@
+// The NIC's parameters, by unit.
+#pragma once
+
+#include "base/parameter.h"
+#include "base/units.h"
+#include "nic/cache.h"
+
+namespace mtsim::nic {
+
+struct NicParams {
+  Frequency clock{};
+  std::string translation;
+  Bytes table_space{};
+  std::uint32_t walks{};
+  static void declare(Declaration<NicParams>& d);
+};
+
+/// The two line caches are of one shape and stand in sections of their own.
+struct MptCacheParams : CacheParams {
+  static void declare(Declaration<MptCacheParams>& d);
+};
+struct MttCacheParams : CacheParams {
+  static void declare(Declaration<MttCacheParams>& d);
+};
+
+/// A pipe that takes up a request every `interval`, keeps it for `service` before its look-ups, and has room for `contexts` between
+/// taking up and the end of the translation.
+struct PipeParams {
+  Time interval{}, service{};
+  std::uint32_t contexts{};
+};
+struct RequesterParams : PipeParams {
+  Bytes buffer{};
+  std::uint32_t prefetch{};
+  static void declare(Declaration<RequesterParams>& d);
+};
+struct ResponderParams : PipeParams {
+  Bytes buffer{};
+  static void declare(Declaration<ResponderParams>& d);
+};
+
+struct FirmwareParams {
+  std::uint32_t command_slots{};
+  Time umr{};
+  static void declare(Declaration<FirmwareParams>& d);
+};
+
+}  // namespace mtsim::nic

@@ -1,0 +1,113 @@
+// A queue pair's state in the NIC.
+#pragma once
+
+#include <coroutine>
+#include <cstdint>
+#include <vector>
+
+#include "engine/timer.h"
+#include "ports/nic.h"
+#include "ports/wire.h"
+
+namespace mtsim::nic {
+
+/// Lets pieces of one QP's work leave in the order in which they were taken up, whatever order they get ready in.
+class Turnstile {
+ public:
+  struct Ticket {
+    std::coroutine_handle<> waiter;
+    Ticket* next = nullptr;
+  };
+
+  void enter(Ticket& ticket) {
+    ticket.next = nullptr;
+    (first_ ? last_->next : first_) = &ticket;
+    last_ = &ticket;
+  }
+
+  /// `co_await turn(ticket)`: goes on when all that entered before have left.
+  class Turn {
+   public:
+    Turn(const Turnstile& turnstile, Ticket& ticket) : turnstile_(turnstile), ticket_(ticket) {}
+    bool await_ready() const { return turnstile_.first_ == &ticket_; }
+    void await_suspend(std::coroutine_handle<> waiter) { ticket_.waiter = waiter; }
+    void await_resume() const {}
+
+   private:
+    const Turnstile& turnstile_;
+    Ticket& ticket_;
+  };
+  Turn turn(Ticket& ticket) const { return Turn(*this, ticket); }
+
+  /// The ticket whose turn it is leaves; the next goes on if it was waiting.
+  void leave(Ticket& ticket) {
+    first_ = ticket.next;
+    if (first_ != nullptr && first_->waiter) first_->waiter.resume();
+  }
+  bool empty() const { return first_ == nullptr; }
+
+ private:
+  Ticket* first_ = nullptr;
+  Ticket* last_ = nullptr;
+};
+
+/// A FIFO of packets.
+class Inbox {
+ public:
+  void push(ports::Packet& packet) {
+    packet.next = nullptr;
+    (first_ ? last_->next : first_) = &packet;
+    last_ = &packet;
+  }
+  ports::Packet* pop() {
+    ports::Packet* packet = first_;
+    if (packet != nullptr) first_ = packet->next;
+    return packet;
+  }
+  bool empty() const { return first_ == nullptr; }
+
+ private:
+  ports::Packet* first_ = nullptr;
+  ports::Packet* last_ = nullptr;
+};
+
+struct Qp {
+  std::uint32_t qpn = 0;
+  ports::QpAttributes attributes;
+  verbs::QpState state = verbs::QpState::reset;
+  bool destroyed = false;
+  std::uint32_t life = 0;         ///< counts resets and failures: work taken up in an earlier life is void
+  std::uint32_t peer_port = 0, peer_qpn = 0;
+  engine::Order requester_order, responder_order;
+
+  bool sends_in(std::uint32_t of_life) const { return life == of_life && state == verbs::QpState::rts && !destroyed; }
+  bool receives() const { return !destroyed && (state == verbs::QpState::rtr || state == verbs::QpState::rts); }
+
+  // Send queue. Indices run on: retired <= next <= fetched <= producer.
+  std::uint32_t producer = 0;     ///< as the last doorbell said
+  std::uint32_t fetched = 0;      ///< WQEs in the NIC
+  std::uint32_t next = 0;         ///< the request being cut into pieces
+  std::uint32_t retired = 0;      ///< the oldest one outstanding
+  std::uint64_t offset = 0;       ///< bytes of request `next` already taken up
+  std::uint32_t reads = 0;        ///< READs outstanding
+  bool fetching = false, listed = false, preparing = false;
+  bool halted = false;            ///< a request failed: nothing further is taken up
+  Qp* next_listed = nullptr;
+  Turnstile sends;
+
+  /// What the NIC keeps of each outstanding request, by index modulo the ring's depth.
+  struct Outstanding {
+    bool answered = false;
+    verbs::Status status = verbs::Status::SUCCESS;
+  };
+  std::vector<Outstanding> outstanding;
+  Outstanding& request(std::uint32_t index) { return outstanding[index % outstanding.size()]; }
+  ports::Wqe& wqe(std::uint32_t index) { return attributes.ring->at(index); }
+
+  // Responder and response side.
+  Inbox requests, responses;
+  bool serving = false, accepting = false;
+  Turnstile answers;
+};
+
+}  // namespace mtsim::nic

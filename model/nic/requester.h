@@ -1,0 +1,66 @@
+// The requester: takes up work requests in pieces, gathers their payload, sends packets, and takes in what peers answer.
+#pragma once
+
+#include "base/units.h"
+#include "engine/buffer.h"
+#include "engine/semaphore.h"
+#include "engine/server.h"
+#include "nic/params.h"
+#include "nic/units.h"
+#include "ports/dma.h"
+#include "ports/translator.h"
+#include "ports/wire.h"
+
+namespace mtsim::nic {
+
+class Requester : public sc_core::sc_module, public PacketSink {
+ public:
+  sc_core::sc_port<WorkSource> work;
+  sc_core::sc_port<Retirement> retirement;
+  sc_core::sc_port<ports::Translator> translator;
+  sc_core::sc_port<ports::Dma> dma;
+  sc_core::sc_port<ports::Network> network;
+
+  Requester(sc_core::sc_module_name name, engine::Scheduler& scheduler, Clock clock, const RequesterParams& params, std::uint32_t port,
+            ports::PacketPool& packets);
+
+  /// An acknowledgement or a READ response.
+  void take(Qp& qp, ports::Packet& packet) override;
+
+  const engine::Server& pipe() const { return pipe_; }
+  const engine::Semaphore& contexts() const { return contexts_; }
+  const engine::Buffer& buffer() const { return buffer_; }
+  std::uint64_t pieces() const { return pieces_; }
+
+ private:
+  void start_of_simulation() override { scheduler_.spawn(run()); }
+
+  /// One piece of a request: [offset, offset+bytes) of its payload.
+  struct Piece {
+    std::uint32_t request;
+    std::uint64_t offset;
+    std::uint32_t bytes;
+    bool first, last;
+  };
+  class Work;
+  engine::Flow run();
+  Piece cut(Qp& qp);
+  engine::Flow send(Qp& qp, Piece piece);
+  engine::Flow accept(Qp& qp);
+  /// Scatters the payload of a READ response; false when the sink refuses it.
+  engine::Task<bool> scatter(Qp& qp, const ports::Packet& packet, ports::Wqe& wqe);
+  engine::Flow fetch(Pa address, Bytes length, engine::Order order);
+  ports::Packet& packet_for(Qp& qp, const ports::Wqe& wqe, const Piece& piece);
+
+  engine::Scheduler& scheduler_;
+  Clock clock_;
+  RequesterParams params_;
+  std::uint32_t port_;
+  ports::PacketPool& packets_;
+  engine::Server pipe_;
+  engine::Semaphore contexts_;
+  engine::Buffer buffer_;
+  std::uint64_t pieces_ = 0;
+};
+
+}  // namespace mtsim::nic

@@ -1,0 +1,45 @@
+// What the NIC's units say to each other.
+#pragma once
+
+#include <coroutine>
+#include <systemc>
+
+#include "nic/qp.h"
+#include "ports/wire.h"
+
+namespace mtsim::nic {
+
+/// Hands out QPs with work to the requester, in turn.
+class WorkSource : public virtual sc_core::sc_interface {
+ public:
+  /// The QP has WQEs, or what held it up is over: it is looked at again.
+  virtual void wake(Qp& qp) = 0;
+  /// The QP whose turn it is, or null.
+  virtual Qp* take() = 0;
+  virtual bool has_work() const = 0;
+  /// Resumed when there is work again. One waits at most.
+  virtual void wait(std::coroutine_handle<> requester) = 0;
+};
+
+/// Ends requests.
+class Retirement : public virtual sc_core::sc_interface {
+ public:
+  /// Request `index` has been answered; requests retire in order. An error ends the QP's life.
+  virtual void answered(Qp& qp, std::uint32_t index, verbs::Status status) = 0;
+  /// The QP goes to ERR: what is outstanding is flushed.
+  virtual void fail(Qp& qp) = 0;
+};
+
+/// Takes the packets of a QP: requests of the peer, or answers of the peer.
+class PacketSink : public virtual sc_core::sc_interface {
+ public:
+  virtual void take(Qp& qp, ports::Packet& packet) = 0;
+};
+
+/// Is told of every operation that has ended.
+class OperationLog : public virtual sc_core::sc_interface {
+ public:
+  virtual void ended(const ports::Wqe& request, verbs::Status status) = 0;
+};
+
+}  // namespace mtsim::nic

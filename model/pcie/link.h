@@ -1,0 +1,57 @@
+// A PCIe link: two directions, each a channel of TLPs.
+#pragma once
+
+#include <array>
+
+#include "base/byte_time.h"
+#include "base/parameter.h"
+#include "engine/channel.h"
+#include "ports/pcie.h"
+
+namespace mtsim::pcie {
+
+struct LinkParams {
+  std::uint32_t generation{}, lanes{}, tags{};
+  Bytes max_payload{}, max_read_request{};
+  Bytes read_header{}, completion_header{}, write_header{};
+  double efficiency{};
+  Time latency{};
+  static void declare(Declaration<LinkParams>& d);
+
+  /// Data rate of one direction after line coding and the share that flow control and acknowledgements take.
+  BitRate rate() const;
+};
+
+/// What went over the link, one direction or kind each.
+struct TlpCount {
+  std::uint64_t tlps = 0, payload_bytes = 0, header_bytes = 0;
+};
+
+class Link : public sc_core::sc_module, public ports::PcieUp, public ports::Mmio {
+ public:
+  Link(sc_core::sc_module_name name, engine::Scheduler& scheduler, const LinkParams& params);
+
+  ports::PcieLimits limits() const override { return {params_.max_payload, params_.max_read_request, params_.tags}; }
+  void request(ports::Agent agent, std::uint32_t requests, Time memory, engine::Notice& notice) override;
+  void complete(const ports::Tlps& tlps, engine::Notice& notice) override;
+  void post(const ports::Tlps& tlps, Time memory, engine::Notice* notice) override;
+  void store(Bytes length, engine::Notice& notice) override;
+
+  struct Counts {
+    TlpCount reads, writes;             ///< NIC to host
+    TlpCount completions, mmio_writes;  ///< host to NIC
+  };
+  const Counts& counts() const { return counts_; }
+  const engine::Usage& up_usage() { return up_.usage(); }
+  const engine::Usage& down_usage() { return down_.usage(); }
+
+ private:
+  engine::Channel::Shape shape(const ports::Tlps& tlps, Bytes header) const;
+
+  LinkParams params_;
+  ByteTime byte_time_;
+  engine::Channel up_, down_;
+  Counts counts_;
+};
+
+}  // namespace mtsim::pcie

@@ -1,0 +1,95 @@
+// The NIC's way to host memory: bursts of PCIe reads and writes. Every burst has an address.
+#pragma once
+
+#include <coroutine>
+#include <systemc>
+
+#include "base/units.h"
+#include "engine/channel.h"
+
+namespace mtsim::ports {
+
+/// Who uses the link: each has its own queue before the link and its turn at it. Reads of one agent come back in order.
+enum class Agent : unsigned { posted, payload, tables, control };
+
+class Dma;
+
+struct ReadBurst {
+  Pa address;
+  Bytes length;
+  Agent agent = Agent::payload;
+  engine::Order order;
+  void (*done)(ReadBurst&) = nullptr;   ///< called when the last byte has reached the NIC
+
+  // Kept by the DMA engine while the burst is under way.
+  struct Leg : engine::Notice {
+    ReadBurst* burst = nullptr;
+  };
+  Leg request, data;
+  std::uint32_t tags = 0;
+  Bytes asked;                 ///< bytes of the part that is under way
+  Time since;
+  Dma* owner = nullptr;
+  ReadBurst* next = nullptr;
+};
+
+class Dma : public virtual sc_core::sc_interface {
+ public:
+  /// Starts a read; `burst` lives until `done`.
+  virtual void read(ReadBurst& burst) = 0;
+  /// Starts a posted write. `notice` (may be null) is told when a CPU would see the last byte.
+  virtual void write(Pa address, Bytes length, engine::Notice* notice) = 0;
+};
+
+/// `co_await DmaRead(dma, address, length, agent, order)`, or `start()` now and `co_await` it later.
+class DmaRead : ReadBurst {
+ public:
+  DmaRead(Dma& engine, Pa from, Bytes n, Agent by, engine::Order o) : dma_(engine) {
+    address = from;
+    length = n;
+    agent = by;
+    order = o;
+    done = [](ReadBurst& burst) {
+      auto& self = static_cast<DmaRead&>(burst);
+      self.state_ = State::finished;
+      if (self.waiter_) self.waiter_.resume();
+    };
+  }
+  void start() {
+    state_ = length.raw == 0 ? State::finished : State::started;
+    if (state_ == State::started) dma_.read(*this);
+  }
+  bool await_ready() {
+    if (state_ == State::fresh) start();
+    return state_ == State::finished;
+  }
+  void await_suspend(std::coroutine_handle<> waiter) { waiter_ = waiter; }
+  void await_resume() const {}
+
+ private:
+  enum class State : std::uint8_t { fresh, started, finished };
+  Dma& dma_;
+  std::coroutine_handle<> waiter_;
+  State state_ = State::fresh;
+};
+
+/// `co_await DmaWrite(dma, address, length, order)`: goes on when a CPU would see the last byte.
+class DmaWrite : engine::Notice {
+ public:
+  DmaWrite(Dma& engine, Pa to, Bytes n, engine::Order o) : dma_(engine), address_(to), length_(n) { order = o; }
+  bool await_ready() const { return length_.raw == 0; }
+  void await_suspend(std::coroutine_handle<> waiter) {
+    waiter_ = waiter;
+    arrived = [](engine::Notice& notice) { static_cast<DmaWrite&>(notice).waiter_.resume(); };
+    dma_.write(address_, length_, this);
+  }
+  void await_resume() const {}
+
+ private:
+  Dma& dma_;
+  Pa address_;
+  Bytes length_;
+  std::coroutine_handle<> waiter_;
+};
+
+}  // namespace mtsim::ports

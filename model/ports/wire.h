@@ -1,0 +1,109 @@
+// Packets between NICs. A train of packets of one message travels as one: it splits only where a check or a loss asks for it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <systemc>
+#include <vector>
+
+#include "base/units.h"
+#include "engine/timer.h"
+#include "verbs/judge.h"
+
+namespace mtsim::ports {
+
+class PacketPool;
+struct Packet;
+
+/// What carries a packet on its way: told when its head is at the switch's output, and when its tail is at the receiver.
+class Carrier {
+ public:
+  virtual void arrive(Packet& packet) = 0;
+  virtual void deliver(Packet& packet) = 0;
+
+ protected:
+  ~Carrier() = default;
+};
+
+struct Packet : engine::Timer {
+  enum class Kind : std::uint8_t { write, read_request, read_response, acknowledgement, negative };
+
+  Kind kind = Kind::write;
+  bool first = true, last = true;          ///< of its message
+  verbs::Nak nak = verbs::Nak::none;
+  std::uint32_t source_port = 0, port = 0; ///< of the switch
+  std::uint32_t source_qpn = 0, qpn = 0;
+  std::uint32_t request = 0;               ///< index of the request in the requester's send queue, running on
+  std::uint32_t packets = 1;               ///< in the train
+  Bytes payload;                           ///< of the train
+  Bytes wire;                              ///< everything it occupies on a link
+  std::uint64_t address = 0;               ///< RETH: first byte of the whole message
+  std::uint64_t offset = 0;                ///< of this train within the message
+  std::uint64_t length = 0;                ///< RETH: of the whole message
+  Key rkey;
+
+  /// The responder's stamps, carried back to the requester: arrival, taken up, key judged, translated, data moved.
+  std::array<Time, 5> stamp{};
+
+  Packet* next = nullptr;                  ///< in whatever queue it stands
+  PacketPool* home = nullptr;
+  Carrier* network = nullptr;              ///< that has it in flight
+};
+
+/// Packets of one NIC: taken when sent, given back by whoever consumes them.
+class PacketPool {
+ public:
+  PacketPool() = default;
+  PacketPool(const PacketPool&) = delete;
+  PacketPool& operator=(const PacketPool&) = delete;
+
+  Packet& take() {
+    if (spare_ == nullptr) grow();
+    Packet& packet = *spare_;
+    spare_ = packet.next;
+    packet = Packet{};
+    packet.home = this;
+    return packet;
+  }
+  static void give(Packet& packet) {
+    packet.next = packet.home->spare_;
+    packet.home->spare_ = &packet;
+  }
+
+ private:
+  void grow() {
+    constexpr std::size_t slab = 64;
+    slabs_.push_back(std::make_unique<Packet[]>(slab));
+    for (std::size_t i = 0; i < slab; ++i) {
+      slabs_.back()[i].next = spare_;
+      spare_ = &slabs_.back()[i];
+    }
+  }
+  Packet* spare_ = nullptr;
+  std::vector<std::unique_ptr<Packet[]>> slabs_;
+};
+
+struct WireFormat {
+  Bytes mtu{4096};          ///< largest path MTU of the link
+  Bytes overhead{82};       ///< of each packet on the link, payload and extended headers apart
+  Bytes reth{16}, aeth{4};  ///< extended headers
+  Bytes train{4096};        ///< packets of a message that lie within this many bytes travel together
+};
+
+/// The network, seen from a NIC.
+class Network : public virtual sc_core::sc_interface {
+ public:
+  /// Queues a packet for the link from `packet.source_port`; returns when its last byte has left the NIC.
+  virtual Time transmit(Packet& packet) = 0;
+  virtual WireFormat format() const = 0;
+};
+
+/// A NIC, seen from the network.
+class NetworkEnd : public virtual sc_core::sc_interface {
+ public:
+  /// The last byte of the packet has come. The receiver owns it now.
+  virtual void receive(Packet& packet) = 0;
+};
+
+}  // namespace mtsim::ports

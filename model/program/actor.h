@@ -1,0 +1,136 @@
+// An actor: one thread of a program, as a step machine over verbs::Device. It takes operations from its cursor, resolves names to
+// handles, addresses and keys, calls the device, checks what it answers against what the line expects, and goes on.
+//
+// A failed call or an unexpected completion never stops an actor: it goes on as a program that ignores errors would.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "program/actor_observer.h"
+#include "program/actor_requests.h"
+#include "program/objects.h"
+#include "program/op.h"
+#include "verbs/device.h"
+
+namespace mtsim::program {
+
+/// `recorded` starts no operation before its `@NS`; `asap` ignores it.
+enum class ReplayTime : std::uint8_t { recorded, asap };
+
+/// What the actors of a run share. All of it outlives them.
+struct Scene {
+  const Names& names;
+  Objects& objects;
+  std::vector<Requests>& requests;             ///< by host
+  const std::vector<verbs::Device*>& devices;  ///< by host: its process
+  verbs::Meeting& meeting;
+  Observer& observer;
+  ReplayTime time = ReplayTime::asap;
+};
+
+class Actor final : public verbs::Caller {
+ public:
+  Actor(ActorId id, const Scene& scene, std::unique_ptr<Cursor> operations);
+
+  /// Runs until the first call that takes time. The actor must not move from then on: devices keep a reference to it.
+  void start() { run(); }
+  /// The pending call has been answered.
+  void resume() override { run(); }
+  bool done() const { return stage_ == Stage::ended; }
+  std::uint64_t operations_begun() const { return begun_; }
+  /// Where it stands, for a report on a run that no longer moves: `client0.t1 at line 17: poll cq n=3`.
+  std::string where() const;
+
+ private:
+  enum class Stage : std::uint8_t { fetch, issue, answer, close, ended };
+
+  /// Requests that go down in one call: all but the last came with `more`.
+  struct List {
+    struct Line {
+      std::uint64_t number = 0;
+      std::size_t sges = 0;  ///< how many of the list's scatter elements are its
+      Expectation expect;
+    };
+    NameId queue = 0;  ///< 0: not in use
+    std::vector<verbs::SendRequest> requests;
+    std::vector<verbs::Sge> sges;
+    std::vector<Line> lines;  ///< one a request; only grows, so that expectations keep their capacity
+  };
+
+  void run();
+  verbs::Progress fetch();
+  verbs::Progress issue();
+  verbs::Progress close();
+  /// Whether the operation is over; a poll may have to go on.
+  bool answer();
+
+  // Memory, objects and threads (actor_calls.cpp).
+  verbs::Progress issue_call();
+  verbs::Progress issue_memory();
+  verbs::Progress issue_release();
+  verbs::Progress issue_reg_mr();
+  verbs::Progress issue_create_qp();
+  verbs::Progress issue_connect();
+  void record_reply();
+  void record_made();
+  void record_gone();
+
+  // Work requests (actor_post.cpp).
+  verbs::Progress issue_post();
+  void append_request(List&);
+  verbs::Progress submit(List&);
+  void answer_post();
+  List& list_of(NameId queue);
+  void clear(List&);
+
+  // Completions (actor_poll.cpp).
+  verbs::Progress issue_poll();
+  bool answer_poll();
+  void take(const verbs::Completion&);
+  void judge(const verbs::Completion&);
+
+  /// Nanoseconds of a program as a time; what no count of picoseconds holds becomes very long.
+  static Time span(std::uint64_t nanoseconds);
+  /// The line needs an object that is not there: it fails by itself and does nothing.
+  verbs::Progress lack(NameId id);
+  void judge_error(const Expectation&, std::uint64_t line, std::uint64_t wr, int error);
+  void report(std::uint64_t line, std::uint64_t wr, std::string expected, std::string got);
+  /// The current operation in short, with `wr` as its request when it has one.
+  std::string text(std::uint64_t wr) const;
+  std::string qualified(NameId id) const;
+
+  const ActorId id_;
+  const Scene scene_;
+  const verbs::Thread thread_;
+  verbs::Device* const device_;
+  Requests& requests_;
+  const std::unique_ptr<Cursor> operations_;
+
+  Stage stage_ = Stage::fetch;
+  Op op_;
+  verbs::Reply reply_;
+  std::uint64_t begun_ = 0;
+  bool exhausted_ = false;      ///< the cursor has come to its end
+  bool lacking_ = false;        ///< the current line lacks an object and has failed
+  verbs::RegMrRequest reg_mr_;  ///< of the call under way
+  std::vector<std::unique_ptr<List>> lists_;
+  std::size_t open_lists_ = 0;
+  List* submitted_ = nullptr;  ///< the list whose call is under way
+  std::uint32_t wanted_ = 0;   ///< completions that the current poll still waits for
+  bool polling_ = false;       ///< the device was asked, so `taken_` holds its answer
+  bool hopeless_ = false;      ///< the poll waits for a request that can never complete
+  std::array<verbs::Completion, 32> taken_;
+};
+
+/// The operations that an Actor can pass to a device, in the words of Program::uses().
+const std::vector<std::string>& carried_out();
+
+/// Throws a UserError that names each kind of operation which the program uses and `supported` lacks, once, with its first place.
+void refuse_unsupported(const Program&, const std::vector<std::string>& supported);
+
+}  // namespace mtsim::program

@@ -1,0 +1,172 @@
+// Actors call the process's memory and the device's objects, and note in the table of objects what came of it.
+#include <cassert>
+
+#include "program/actor.h"
+
+namespace mtsim::program {
+
+using verbs::Progress;
+
+Progress Actor::issue_call() {
+  switch (op_.kind) {
+    case Kind::mmap:
+      return device_->mmap(thread_, op_.mmap, reply_, *this);
+    case Kind::munmap:
+    case Kind::touch:
+      return issue_memory();
+    case Kind::memlock:
+      return device_->set_memlock(thread_, Bytes(op_.number), reply_, *this);
+    case Kind::cap_ipc_lock:
+      return device_->set_cap_ipc_lock(thread_, op_.flag, reply_, *this);
+    case Kind::alloc_pd:
+      return device_->alloc_pd(thread_, reply_, *this);
+    case Kind::create_cq:
+      return device_->create_cq(thread_, op_.depth, reply_, *this);
+    case Kind::reg_mr:
+      return issue_reg_mr();
+    case Kind::create_qp:
+      return issue_create_qp();
+    case Kind::connect:
+      return issue_connect();
+    default:
+      return issue_release();
+  }
+}
+
+Progress Actor::issue_memory() {
+  const Object& o = scene_.objects[op_.id];
+  if (o.life != Life::alive || o.kind != ObjectKind::buf) return lack(op_.id);
+  const std::uint64_t rest = op_.offset < o.length.raw ? o.length.raw - op_.offset : 0;
+  const Bytes length(op_.whole ? rest : op_.length);
+  const Va address = o.address + Bytes(op_.offset);
+  if (op_.kind == Kind::munmap) return device_->munmap(thread_, address, length, reply_, *this);
+  return device_->touch(thread_, address, length, op_.flag, reply_, *this);
+}
+
+Progress Actor::issue_reg_mr() {
+  reg_mr_ = {};
+  reg_mr_.pd = scene_.objects.handle(op_.pd, ObjectKind::pd);
+  if (reg_mr_.pd == 0) return lack(op_.pd);
+  const auto address = scene_.objects.address(op_.address, AddressView::operation);
+  if (!address) return lack(op_.address.object);
+  reg_mr_.address = Va(*address);
+  reg_mr_.length = Bytes(op_.length);
+  reg_mr_.access = op_.access;
+  reg_mr_.iova = Iova(op_.has_iova ? op_.iova : *address);
+  return device_->reg_mr(thread_, reg_mr_, reply_, *this);
+}
+
+Progress Actor::issue_create_qp() {
+  verbs::CreateQpRequest& request = op_.create_qp;
+  request.pd = scene_.objects.handle(op_.pd, ObjectKind::pd);
+  if (request.pd == 0) return lack(op_.pd);
+  request.send_cq = scene_.objects.handle(op_.cq, ObjectKind::cq);
+  if (request.send_cq == 0) return lack(op_.cq);
+  request.recv_cq = scene_.objects.handle(op_.recv_cq, ObjectKind::cq);
+  if (request.recv_cq == 0) return lack(op_.recv_cq);
+  return device_->create_qp(thread_, request, reply_, *this);
+}
+
+Progress Actor::issue_connect() {
+  const verbs::Handle qp = scene_.objects.handle(op_.id, ObjectKind::qp);
+  if (qp == 0) return lack(op_.id);
+  const verbs::Handle peer = scene_.objects.handle(op_.peer, ObjectKind::qp);
+  if (peer == 0) return lack(op_.peer);
+  return device_->connect(thread_, qp, *scene_.devices[scene_.names.host_of(op_.peer)], peer, reply_, *this);
+}
+
+Progress Actor::issue_release() {
+  const auto with = [&](ObjectKind kind, auto call) -> Progress {
+    const verbs::Handle handle = scene_.objects.handle(op_.id, kind);
+    return handle == 0 ? lack(op_.id) : call(handle);
+  };
+  switch (op_.kind) {
+    case Kind::dealloc_pd:
+      return with(ObjectKind::pd, [&](auto h) { return device_->dealloc_pd(thread_, h, reply_, *this); });
+    case Kind::dereg_mr:
+      return with(ObjectKind::mr, [&](auto h) { return device_->dereg_mr(thread_, h, reply_, *this); });
+    case Kind::destroy_cq:
+      return with(ObjectKind::cq, [&](auto h) { return device_->destroy_cq(thread_, h, reply_, *this); });
+    case Kind::destroy_qp:
+      return with(ObjectKind::qp, [&](auto h) { return device_->destroy_qp(thread_, h, reply_, *this); });
+    case Kind::modify_qp:
+      return with(ObjectKind::qp, [&](auto h) { return device_->modify_qp(thread_, h, op_.state, reply_, *this); });
+    default:
+      assert(!"refused before the run by refuse_unsupported()");
+      return Progress::done;
+  }
+}
+
+void Actor::record_reply() {
+  switch (op_.kind) {
+    case Kind::mmap:
+    case Kind::alloc_pd:
+    case Kind::create_cq:
+    case Kind::reg_mr:
+    case Kind::create_qp:
+      return record_made();
+    default:
+      if (reply_.error == 0) record_gone();
+  }
+}
+
+void Actor::record_made() {
+  Object& o = scene_.objects[op_.id];
+  if (reply_.error != 0) {
+    o.life = Life::failed;
+    return;
+  }
+  o = {};
+  o.life = Life::alive;
+  o.handle = reply_.handle;
+  switch (op_.kind) {
+    case Kind::mmap:
+      o.kind = ObjectKind::buf;
+      o.address = Va(reply_.value);
+      o.iova = Iova(reply_.value);
+      o.length = op_.mmap.length;
+      break;
+    case Kind::reg_mr:
+      o.kind = ObjectKind::mr;
+      o.address = reg_mr_.address;
+      o.iova = reply_.iova;
+      o.length = reg_mr_.length;
+      o.lkey = reply_.lkey;
+      o.rkey = reply_.rkey;
+      break;
+    case Kind::create_qp:
+      o.kind = ObjectKind::qp;
+      o.queue = requests_.open(op_.cq);
+      break;
+    default:
+      o.kind = op_.kind == Kind::alloc_pd ? ObjectKind::pd : ObjectKind::cq;
+  }
+}
+
+void Actor::record_gone() {
+  Object& o = scene_.objects[op_.id];
+  switch (op_.kind) {
+    case Kind::munmap:
+      if (op_.offset == 0 && (op_.whole || op_.length >= o.length.raw)) o.life = Life::gone;
+      break;
+    case Kind::dealloc_pd:
+    case Kind::dereg_mr:
+      o.life = Life::gone;
+      break;
+    case Kind::destroy_cq:
+      o.life = Life::gone;
+      requests_.drop_aside(op_.id);
+      break;
+    case Kind::destroy_qp:
+      o.life = Life::gone;
+      requests_.close(o.queue);
+      break;
+    case Kind::modify_qp:
+      if (op_.state == verbs::QpState::reset) requests_.forget(o.queue);
+      break;
+    default:
+      break;
+  }
+}
+
+}  // namespace mtsim::program

@@ -1,0 +1,83 @@
+// Actors take completions.
+//
+// `n=` counts those newly taken. `wr=` takes one at a time until the wanted one comes and sets the others aside for a later `wr=`. Two
+// threads that wait on one CQ by `wr=` at once can take each other's completions; the one that then waits in vain is for the watchdog
+// to report.
+#include <algorithm>
+#include <cassert>
+#include <cerrno>
+
+#include "program/actor.h"
+#include "program/expect.h"
+
+namespace mtsim::program {
+
+using verbs::Progress;
+
+Progress Actor::issue_poll() {
+  const verbs::Handle cq = scene_.objects.handle(op_.id, ObjectKind::cq);
+  if (cq == 0) return lack(op_.id);
+  polling_ = true;
+  hopeless_ = false;
+  if (op_.idle) return device_->poll_after(thread_, cq, span(op_.number), taken_, reply_, *this);
+  if (!op_.has_wr) {
+    const std::size_t most = std::min<std::size_t>(wanted_, taken_.size());
+    return device_->poll(thread_, cq, op_.wait, std::span(taken_).first(most), reply_, *this);
+  }
+  if (const auto kept = requests_.take_aside(op_.id, op_.wr)) {
+    polling_ = false;
+    judge(*kept);
+    return Progress::done;
+  }
+  if (!requests_.may_complete(op_.wr, op_.id, thread_)) {
+    polling_ = false;
+    hopeless_ = true;
+    return Progress::done;
+  }
+  return device_->poll(thread_, cq, op_.wait, std::span(taken_).first(1), reply_, *this);
+}
+
+bool Actor::answer_poll() {
+  if (hopeless_) {
+    scene_.observer.called(Kind::poll, EINVAL);
+    report(op_.line, op_.wr, expected_statuses(op_.expect, op_.wr),
+           "nothing: no such request is under way on this CQ, so it can never complete");
+    return true;
+  }
+  if (polling_) {
+    if (reply_.error != 0) {
+      scene_.observer.called(Kind::poll, reply_.error);
+      if (!op_.expect.any) report(op_.line, op_.wr, expected_statuses(op_.expect, op_.wr), std::string(verbs::errno_name(reply_.error)));
+      return true;
+    }
+    assert((reply_.value > 0 || op_.idle) && "a poll ends with a completion");
+    for (std::size_t i = 0; i < reply_.value; ++i) take(taken_[i]);
+    if (!op_.idle && wanted_ != 0) return false;
+  }
+  scene_.observer.called(Kind::poll, 0);
+  return true;
+}
+
+void Actor::take(const verbs::Completion& c) {
+  requests_.taken(c.wr);
+  scene_.observer.completed(c.opcode, c.status);
+  if (op_.idle) {
+    // A later `wr=` may still want what came too early.
+    requests_.set_aside(op_.id, c);
+    if (!op_.expect.any) report(op_.line, c.wr, "no completion", std::string(verbs::name(c.status)) + " of wr=" + std::to_string(c.wr));
+  } else if (op_.has_wr && c.wr != op_.wr) {
+    requests_.set_aside(op_.id, c);
+  } else {
+    judge(c);
+  }
+}
+
+void Actor::judge(const verbs::Completion& c) {
+  --wanted_;
+  if (allows_status(op_.expect, c.wr, c.status)) return;
+  std::string got(verbs::name(c.status));
+  if (!op_.has_wr) got += " of wr=" + std::to_string(c.wr);
+  report(op_.line, c.wr, expected_statuses(op_.expect, c.wr), std::move(got));
+}
+
+}  // namespace mtsim::program

@@ -1,0 +1,35 @@
+// All actors of one run, with what they share.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "program/actor.h"
+
+namespace mtsim::program {
+
+class Actors {
+ public:
+  /// `devices` gives the process of each of the program's hosts, in the order of Names::hosts(). Program, devices, meeting and
+  /// observer must outlive the actors.
+  Actors(const Program& program, std::vector<verbs::Device*> devices, verbs::Meeting& meeting, Observer& observer, ReplayTime time);
+  Actors(const Actors&) = delete;
+  Actors& operator=(const Actors&) = delete;
+
+  /// Lets each run to its first call that takes time, in the order of the program's actors.
+  void start();
+  bool done() const;
+  std::uint64_t operations_begun() const;
+  /// Where each actor stands that has not ended.
+  std::vector<std::string> standing() const;
+
+ private:
+  Objects objects_;
+  std::vector<Requests> requests_;
+  std::vector<verbs::Device*> devices_;
+  std::vector<std::unique_ptr<Actor>> actors_;  ///< devices keep references to them, so none may move
+};
+
+}  // namespace mtsim::program

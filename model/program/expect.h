@@ -1,0 +1,21 @@
+// What a line expects against what came: the defaults are `ok` for a call and SUCCESS for a completion.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "program/op.h"
+#include "verbs/types.h"
+
+namespace mtsim::program {
+
+/// `error` is 0 or an errno value.
+bool allows_error(const Expectation&, int error);
+bool allows_status(const Expectation&, std::uint64_t wr, verbs::Status);
+
+/// `ok`, `EINVAL|ENOMEM`, `anything`: what allows_error accepts.
+std::string expected_errors(const Expectation&);
+/// The same for the completion of request `wr`.
+std::string expected_statuses(const Expectation&, std::uint64_t wr);
+
+}  // namespace mtsim::program

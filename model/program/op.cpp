@@ -1,0 +1,24 @@
+#include "program/op.h"
+
+#include "program/trace_words.h"
+
+namespace mtsim::program {
+
+std::string_view name(Kind kind) { return kind_words()[static_cast<std::size_t>(kind)]; }
+
+void Op::clear() {
+  std::string kept_word = std::move(word);
+  std::vector<SgeRef> kept_sges = std::move(sges);
+  Expectation kept_expect = std::move(expect);
+  *this = Op{};
+  word = std::move(kept_word);
+  sges = std::move(kept_sges);
+  word.clear();
+  sges.clear();
+  expect.words = std::move(kept_expect.words);
+  expect.by_wr = std::move(kept_expect.by_wr);
+  expect.words.clear();
+  expect.by_wr.clear();
+}
+
+}  // namespace mtsim::program

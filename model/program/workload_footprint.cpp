@@ -1,0 +1,31 @@
+#include "program/workload_footprint.h"
+
+#include <fmt/format.h>
+
+#include "base/sections.h"
+
+namespace mtsim::program {
+
+namespace {
+const Sections::Entrant<FootprintParams> declared;
+}
+
+void FootprintParams::declare(Declaration<FootprintParams>& d) {
+  d.section("workload", "Of the kinds `uniform` and `sequential`: the memory of the server that is reached.");
+  d.field("footprint", &FootprintParams::footprint)
+      .standard("64MiB")
+      .range("1B", "16TiB")
+      .means("Bytes of the server's memory, over all its MRs; each holds whole blocks only.")
+      .source("a point of the published sweep (N1)");
+  d.field("regions", &FootprintParams::regions).standard("1").range("1", "1000000").means("MRs of equal size.").source("one MR (N2)");
+}
+
+std::vector<Complaint> check(const Shape& shape, const FootprintParams& params) {
+  std::vector<Complaint> out;
+  if (params.footprint / params.regions < shape.block)
+    out.push_back({"footprint", fmt::format("{} bytes in {} MRs leave no room for a block of {} bytes in each", params.footprint.raw,
+                                            params.regions, shape.block.raw)});
+  return out;
+}
+
+}  // namespace mtsim::program

@@ -1,0 +1,58 @@
+// The parameters of each kind of workload, beside those that all share.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/config.h"
+#include "program/workload.h"
+
+namespace mtsim::program {
+
+/// Of `pool` and `per_op`: memory at both ends that the blocks go through in turn.
+struct PoolParams {
+  Bytes pool, storage;
+  static void declare(Declaration<PoolParams>&);
+};
+
+struct PerOpParams {
+  std::uint32_t depth{};
+  static void declare(Declaration<PerOpParams>&);
+};
+
+/// Of `uniform` and `sequential`: the server's memory.
+struct FootprintParams {
+  Bytes footprint;
+  std::uint32_t regions{};
+  static void declare(Declaration<FootprintParams>&);
+};
+
+struct UniformParams {
+  std::uint64_t seed{};
+  static void declare(Declaration<UniformParams>&);
+};
+
+std::vector<Complaint> check(const Shape&, const PoolParams&);
+std::vector<Complaint> check(const Shape&, const FootprintParams&);
+
+std::unique_ptr<Workload> make_pool(const Shape&, const PoolParams&);
+std::unique_ptr<Workload> make_per_op(const Shape&, const PoolParams&, const PerOpParams&);
+std::unique_ptr<Workload> make_uniform(const Shape&, const FootprintParams&, const UniformParams&);
+std::unique_ptr<Workload> make_sequential(const Shape&, const FootprintParams&);
+
+/// Reads the shape and `Own` from the configuration. What does not go together is complained about there, and the defaults come back.
+template <class Own>
+std::pair<Shape, Own> read_checked(const Config& config) {
+  const auto shape = config.read<Shape>();
+  const auto own = config.read<Own>();
+  std::vector<Complaint> complaints = check(shape);
+  // The second check may take for granted what the first makes sure of.
+  if (complaints.empty()) complaints = check(shape, own);
+  for (const Complaint& c : complaints) config.fail("workload." + c.key, c.message);
+  if (complaints.empty()) return {shape, own};
+  return {defaults<Shape>(), defaults<Own>()};
+}
+
+}  // namespace mtsim::program

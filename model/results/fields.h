@@ -1,0 +1,170 @@
+// Every field of a report, named once. An archive walks them: to write JSON or CSV, or to read JSON back. The key says what a figure
+// is; its unit follows from the call: `time("busy", t)` is `busy_ns` in JSON, and unit `ns` in CSV.
+//
+// An archive offers group(key, f); count, bytes, time, total, number, text, flag and word for single values; errnos, statuses, steps
+// and table for what has a form of its own; items(key, vector, member that is each item's key, f) and list(key, vector, f); and
+// derived(key, ...) for figures that a reader leaves alone.
+#pragma once
+
+#include <string>
+
+#include "results/derived.h"
+#include "results/report.h"
+
+namespace mtsim::results {
+
+template <class Archive, class Op>
+void operation_fields(Archive& a, Op& o) {
+  a.count("posted", o.posted);
+  a.count("completed", o.completed);
+  a.bytes("", o.bytes);
+}
+
+template <class Archive, class Call>
+void call_fields(Archive& a, Call& c) {
+  a.count("calls", c.calls);
+  a.errnos("failed", c.failed);
+  a.bytes("", c.bytes);
+  a.count("pages", c.pages.raw);
+  a.table("latency", c.latency);
+}
+
+template <class Archive, class Registration>
+void registration_fields(Archive& a, Registration& r) {
+  a.bytes("pinned_now", r.pinned_now);
+  a.bytes("pinned_most", r.pinned_most);
+  a.group("reg_mr", [&](auto& in) { call_fields(in, r.reg_mr); });
+  a.group("dereg_mr", [&](auto& in) { call_fields(in, r.dereg_mr); });
+}
+
+template <class Archive, class Cache>
+void cache_fields(Archive& a, Cache& c) {
+  a.count("lookups", c.lookups);
+  a.count("hits", c.hits);
+  a.count("misses_cold", c.misses_cold);
+  a.count("misses_capacity", c.misses_capacity);
+  a.count("misses_conflict", c.misses_conflict);
+  a.count("evictions", c.evictions);
+  a.count("fetches_in_flight_most", c.fetches_most);
+  a.derived("miss_latency_mean", "ns", mean_ns(c.miss_time, c.misses()));
+  a.time("miss_latency_max", c.miss_longest);
+  a.total("miss_latency_total", c.miss_time);
+}
+
+template <class Archive, class Resource>
+void resource_fields(Archive& a, Resource& r, Time window) {
+  a.word("kind", r.kind, resource_kind_names);
+  a.count("capacity", r.capacity);
+  a.derived("utilisation", "share", utilisation(r, window));
+  a.time("busy", r.busy);
+  a.count("requests", r.requests);
+  a.derived("wait_mean", "ns", mean_ns(r.waited, r.requests));
+  a.time("wait_max", r.longest_wait);
+  a.total("wait_total", r.waited);
+  a.count("most_in_use", r.most_in_use);
+  a.bytes("", r.bytes);
+  a.text("note", r.note);
+}
+
+template <class Archive, class Pcie>
+void pcie_fields(Archive& a, Pcie& p) {
+  a.count("reads", p.reads);
+  a.count("writes", p.writes);
+  a.count("completions", p.completions);
+  a.bytes("payload", p.payload);
+  a.bytes("header", p.header);
+  a.count("tag_stalls", p.tag_stalls);
+  a.time("tag_stall", p.tag_stall_time);
+  a.count("credit_stalls", p.credit_stalls);
+  a.time("credit_stall", p.credit_stall_time);
+  a.time("busy", p.busy);
+}
+
+template <class Archive, class Cpu>
+void cpu_fields(Archive& a, Cpu& c, Time window) {
+  const double whole = static_cast<double>(c.cpus) * static_cast<double>(window.raw);
+  a.count("cpus", c.cpus);
+  a.time("user", c.user);
+  a.time("system_call", c.system_call);
+  a.steps("registration", c.registration);
+  a.derived("registration", "share", whole <= 0 ? 0.0 : static_cast<double>(c.registering().raw) / whole);
+  a.time("interrupt", c.interrupt);
+  a.time("polling", c.polling);
+  a.time("idle", c.idle);
+}
+
+template <class Archive, class Port>
+void port_fields(Archive& a, Port& p) {
+  a.count("packets", p.packets);
+  a.bytes("", p.bytes);
+  a.bytes("deepest_queue", p.deepest_queue);
+}
+
+template <class Archive, class R>
+void summary_fields(Archive& a, R& r) {
+  a.time("simulated", r.simulated);
+  a.time("window_start", r.window_start);
+  a.time("window_end", r.window_end);
+  a.derived("operations", "count", completed_operations(r));
+  a.derived("", "bytes", payload(r).raw);
+  a.derived("goodput", "gbit_per_s", goodput_bits_per_s(r) / 1e9);
+  a.derived("operations_rate", "per_s", operations_per_s(r));
+  a.derived("registration_cpu", "share", registration_cpu_share(r));
+  a.derived("what_saturates", "text", what_saturates(r));
+  a.statuses("completions", r.completions);
+  a.count("unexpected", r.unexpected_total);
+}
+
+template <class Archive, class R>
+void fault_fields(Archive& a, R& r) {
+  a.errnos("failed_calls", r.failed_calls);
+  a.list("unexpected", r.unexpected, [](auto& in, auto& u) {
+    in.count("line", u.line);
+    in.text("actor", u.actor);
+    in.text("operation", u.operation);
+    in.text("expected", u.expected);
+    in.text("got", u.got);
+  });
+}
+
+/// All of a report but the `machine` part, section by section in the order of the JSON.
+template <class Archive, class R>
+void report_fields(Archive& a, R& r) {
+  a.count("seed", r.seed);
+  a.group("trace", [&](auto& in) {
+    in.text("name", r.trace);
+    in.text("hash", r.trace_hash);
+  });
+  a.flag("partial", r.partial);
+  a.group("summary", [&](auto& in) { summary_fields(in, r); });
+  a.items("operations", r.operations, &OperationStats::opcode, [](auto& in, auto& o) { operation_fields(in, o); });
+  a.group("latency", [&](auto& in) {
+    for (auto& o : r.operations) in.table(std::string(verbs::name(o.opcode)), o.latency);
+  });
+  a.group("registration", [&](auto& in) { registration_fields(in, r.registration); });
+  const Time window = r.window();
+  a.items("caches", r.caches, &CacheStats::name, [](auto& in, auto& c) { cache_fields(in, c); });
+  a.items("resources", r.resources, &ResourceStats::name, [&](auto& in, auto& s) { resource_fields(in, s, window); });
+  a.items("pcie", r.pcie, &PcieStats::name, [](auto& in, auto& p) { pcie_fields(in, p); });
+  a.items("cpu", r.cpus, &CpuStats::host, [&](auto& in, auto& c) { cpu_fields(in, c, window); });
+  a.items("network", r.ports, &PortStats::name, [](auto& in, auto& p) { port_fields(in, p); });
+  a.items("counters", r.counters, &Counter::name, [](auto& in, auto& c) {
+    in.count("value", c.value);
+    in.text("unit", c.unit);
+    in.text("meaning", c.meaning);
+  });
+  a.group("faults", [&](auto& in) { fault_fields(in, r); });
+  a.group("config", [&](auto& in) {
+    in.text("hash", r.config_hash);
+    in.text("yaml", r.config);
+  });
+}
+
+template <class Archive, class M>
+void machine_fields(Archive& a, M& m) {
+  a.number("wall_s", m.wall_s);
+  a.number("operations_per_s", m.operations_per_s);
+  a.number("events_per_s", m.events_per_s);
+}
+
+}  // namespace mtsim::results

@@ -1,0 +1,49 @@
+// Latencies and where the time went: a histogram beside the sum of time by step.
+#pragma once
+
+#include <cassert>
+#include <cstddef>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "results/histogram.h"
+
+namespace mtsim::results {
+
+/// Latencies of one kind of operation with their breakdown. The steps are named in the order in which an operation passes them; for
+/// each operation the times of its steps add up to its latency.
+class LatencyTable {
+ public:
+  LatencyTable() = default;
+  explicit LatencyTable(std::vector<std::string> steps) : steps_(std::move(steps)), totals_(steps_.size()) {}
+  /// Rebuilds a table from its parts; `totals` are the sums by step.
+  LatencyTable(std::vector<std::string> steps, std::vector<TotalTime> totals, Histogram latency)
+      : steps_(std::move(steps)), totals_(std::move(totals)), latency_(std::move(latency)) {
+    assert(steps_.size() == totals_.size());
+  }
+
+  /// Counts one operation; `by_step` has one time for each name of steps().
+  void add(Time latency, std::span<const Time> by_step) {
+    assert(by_step.size() == totals_.size());
+    latency_.add(latency);
+    for (std::size_t i = 0; i < by_step.size(); ++i) totals_[i].raw += by_step[i].raw;
+  }
+  /// Adds the operations of a table with the same steps; a table without steps takes over those of `other`.
+  void merge(const LatencyTable& other);
+
+  const std::vector<std::string>& steps() const { return steps_; }
+  const Histogram& latency() const { return latency_; }
+  TotalTime total(std::size_t step) const { return totals_[step]; }
+  double mean_ns(std::size_t step) const { return results::mean_ns(totals_[step], latency_.count()); }
+  /// Whether the steps account for all of the latency, to the picosecond.
+  bool adds_up() const;
+
+ private:
+  std::vector<std::string> steps_;
+  std::vector<TotalTime> totals_;
+  Histogram latency_;
+};
+
+}  // namespace mtsim::results

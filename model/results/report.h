@@ -1,0 +1,168 @@
+// What a run found, as plain values. The simulator and real hardware fill the same structs; the printers beside this file read them.
+// Nothing here depends on the machine that ran it except `Machine`.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/units.h"
+#include "results/latency_table.h"
+#include "verbs/types.h"
+
+namespace mtsim::results {
+
+/// Version of the JSON's layout. It rises when a reader of the older layout would misread the newer.
+inline constexpr unsigned schema_version = 1;
+
+/// Work requests of one opcode within the measured window.
+struct OperationStats {
+  verbs::Opcode opcode = verbs::Opcode::write;
+  std::uint64_t posted = 0;
+  std::uint64_t completed = 0;  ///< finished with any status, whether or not a CQE was asked for
+  Bytes bytes;                  ///< payload of those that succeeded
+  LatencyTable latency;         ///< of those that succeeded: from the post call's start to the CQE in memory, or where it would be
+};
+
+/// What a call or a completion answered other than the program expected.
+struct Unexpected {
+  std::uint64_t line = 0;  ///< of the trace, from 1; a workload's operation number
+  std::string actor;       ///< `a.t0`
+  std::string operation;   ///< `poll cq wr=2`
+  std::string expected;    ///< `SUCCESS`
+  std::string got;         ///< `REM_ACCESS_ERR`
+};
+
+/// Calls of one kind: reg_mr or dereg_mr.
+struct CallStats {
+  std::uint64_t calls = 0;              ///< failed ones included
+  std::map<int, std::uint64_t> failed;  ///< by errno
+  Bytes bytes;                          ///< of the ranges that succeeded
+  Pages pages;                          ///< base pages that those ranges touch
+  LatencyTable latency;                 ///< of calls that succeeded
+};
+
+struct RegistrationStats {
+  CallStats reg_mr, dereg_mr;
+  Bytes pinned_now, pinned_most;
+};
+
+/// look-ups = hits + misses; a miss that waits for a fetch under way counts as a miss of that fetch's cause.
+struct CacheStats {
+  std::string name;  ///< hierarchical and unique: `a.nic.mtt_cache`
+  std::uint64_t lookups = 0, hits = 0;
+  std::uint64_t misses_cold = 0, misses_capacity = 0, misses_conflict = 0;
+  std::uint64_t evictions = 0;
+  std::uint64_t fetches_most = 0;  ///< most fetches in flight at one time
+  TotalTime miss_time;             ///< from look-up to content, over all misses
+  Time miss_longest;
+  std::uint64_t misses() const { return misses_cold + misses_capacity + misses_conflict; }
+};
+
+enum class ResourceKind : std::uint8_t { server, link, cpu, pool };
+inline constexpr std::array<const char*, 4> resource_kind_names{"server", "link", "cpu", "pool"};
+
+/// Something that requests contend for.
+struct ResourceStats {
+  std::string name;  ///< hierarchical and unique: `a.kernel.umr_qp`
+  ResourceKind kind = ResourceKind::server;
+  std::uint64_t capacity = 1;  ///< units that can be in use at one time
+  /// Time in use, summed over its units. A CPU's excludes spinning in a poll, which gives way to any other work.
+  Time busy;
+  std::uint64_t requests = 0;
+  TotalTime waited;  ///< over all requests, from asking to getting a unit
+  Time longest_wait;
+  std::uint64_t most_in_use = 0;
+  Bytes bytes;       ///< moved, for links
+  std::string note;  ///< a few words for the reader: `100 Gb/s`
+};
+
+/// One direction of one PCIe link.
+struct PcieStats {
+  std::string name;                                      ///< `a.pcie.up` (NIC to host) or `a.pcie.down`
+  std::uint64_t reads = 0, writes = 0, completions = 0;  ///< TLPs by kind
+  Bytes payload, header;
+  std::uint64_t tag_stalls = 0;  ///< reads that found every tag in use
+  Time tag_stall_time;
+  std::uint64_t credit_stalls = 0;  ///< TLPs that found no flow-control credit
+  Time credit_stall_time;
+  Time busy;  ///< time in which a TLP was on the wire
+};
+
+struct StepTime {
+  std::string step;
+  Time time;
+};
+
+/// How the CPUs of one host spent the measured window; the parts add up to cpus × window.
+struct CpuStats {
+  std::string host;
+  std::uint64_t cpus = 0;
+  Time user, system_call;              ///< system calls other than registration
+  std::vector<StepTime> registration;  ///< in reg_mr and dereg_mr, by step
+  Time interrupt, polling, idle;
+  Time registering() const;
+};
+
+/// One output of the switch or of a NIC.
+struct PortStats {
+  std::string name;
+  std::uint64_t packets = 0;
+  Bytes bytes;  ///< on the wire, headers included
+  Bytes deepest_queue;
+};
+
+/// A figure that has no struct of its own.
+struct Counter {
+  std::string name;  ///< hierarchical and unique
+  std::string unit;  ///< as a JSON key carries it: `count`, `bytes`, `ns`
+  std::string meaning;
+  std::uint64_t value = 0;
+};
+
+/// The only figures that differ from one machine and run to the next.
+struct Machine {
+  double wall_s = 0;
+  double operations_per_s = 0;  ///< of wall time
+  double events_per_s = 0;
+};
+
+struct Report {
+  std::string version;  ///< release of the tool
+  std::uint64_t seed = 0;
+  std::string config_hash;
+  std::string config;             ///< the full effective configuration as YAML
+  std::string trace;              ///< base name of the trace, or the workload's kind
+  std::string trace_hash;         ///< empty for a workload
+  Time simulated;                 ///< from the start to the last event
+  Time window_start, window_end;  ///< what is measured; warm-up lies before it
+  bool partial = false;           ///< the run was interrupted
+
+  std::vector<OperationStats> operations;  ///< by opcode, those that occurred
+  /// CQEs by status, whether polled or not.
+  std::array<std::uint64_t, verbs::status_count> completions{};
+  std::uint64_t unexpected_total = 0;
+  std::vector<Unexpected> unexpected;                                ///< the first of them
+  std::map<std::string, std::map<int, std::uint64_t>> failed_calls;  ///< of every kind: call name, errno, how often
+  RegistrationStats registration;
+  std::vector<CacheStats> caches;
+  std::vector<ResourceStats> resources;
+  std::vector<PcieStats> pcie;
+  std::vector<CpuStats> cpus;
+  std::vector<PortStats> ports;
+  std::vector<Counter> counters;
+  std::optional<Machine> machine;
+
+  Time window() const { return window_end - window_start; }
+};
+
+/// One of several configurations run together.
+struct Variant {
+  std::string name;
+  Report report;
+};
+
+}  // namespace mtsim::results

@@ -1,0 +1,201 @@
+#include "system/collect.h"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+namespace mtsim::system {
+namespace {
+
+using results::ResourceKind;
+
+results::ResourceStats resource(std::string name, ResourceKind kind, std::uint64_t capacity, const engine::Usage& usage) {
+  results::ResourceStats r;
+  r.name = std::move(name);
+  r.kind = kind;
+  r.capacity = capacity;
+  r.busy = usage.busy;
+  r.requests = usage.requests;
+  r.waited = results::total(usage.wait_total);
+  r.longest_wait = usage.wait_longest;
+  r.most_in_use = usage.most;
+  return r;
+}
+
+void add_operations(const Host& host, results::Report& report) {
+  for (unsigned i = 0; i < verbs::opcode_count; ++i) {
+    const OperationLog::Kept& kept = host.operations.kept()[i];
+    if (kept.ended == 0) continue;
+    const auto opcode = verbs::Opcode(i);
+    auto at = std::find_if(report.operations.begin(), report.operations.end(), [&](const auto& o) { return o.opcode >= opcode; });
+    if (at == report.operations.end() || at->opcode != opcode) {
+      at = report.operations.insert(at, results::OperationStats{});
+      at->opcode = opcode;
+    }
+    at->posted += kept.ended;
+    at->completed += kept.ended;
+    at->bytes += Bytes(kept.bytes);
+    at->latency.merge(kept.latency);
+  }
+  for (unsigned i = 0; i < verbs::status_count; ++i) report.completions[i] += host.operations.statuses()[i];
+}
+
+void add_calls(const results::CallStats& from, results::CallStats& to) {
+  to.calls += from.calls;
+  for (const auto& [error, count] : from.failed) to.failed[error] += count;
+  to.bytes += from.bytes;
+  to.pages += from.pages;
+  to.latency.merge(from.latency);
+}
+
+void add_cache(const std::string& name, const nic::Cache* cache, const nic::Walker::Misses& misses, const engine::Semaphore& walks,
+               results::Report& report) {
+  if (cache == nullptr) return;
+  const nic::Cache::Counts& c = cache->counts();
+  results::CacheStats s;
+  s.name = name;
+  s.lookups = c.lookups;
+  s.hits = c.hits;
+  s.misses_cold = c.cold;
+  s.misses_capacity = c.capacity;
+  s.misses_conflict = c.conflict;
+  s.evictions = c.evictions;
+  s.fetches_most = walks.usage().most;
+  s.miss_time = results::total(misses.total);
+  s.miss_longest = misses.longest;
+  report.caches.push_back(s);
+}
+
+void add_pcie(const std::string& name, Host& host, results::Report& report) {
+  const pcie::Link::Counts& c = host.pcie.counts();
+  const engine::Usage tags = host.nic.dma.tag_usage();
+  results::PcieStats up;
+  up.name = name + ".pcie.up";
+  up.reads = c.reads.tlps;
+  up.writes = c.writes.tlps;
+  up.payload = Bytes(c.writes.payload_bytes);
+  up.header = Bytes(c.reads.header_bytes + c.writes.header_bytes);
+  up.tag_stalls = tags.waited;
+  up.tag_stall_time = tags.wait_total;
+  up.busy = host.pcie.up_usage().busy;
+  report.pcie.push_back(up);
+  results::PcieStats down;
+  down.name = name + ".pcie.down";
+  down.writes = c.mmio_writes.tlps;
+  down.completions = c.completions.tlps;
+  down.payload = Bytes(c.completions.payload_bytes + c.mmio_writes.payload_bytes);
+  down.header = Bytes(c.completions.header_bytes + c.mmio_writes.header_bytes);
+  down.busy = host.pcie.down_usage().busy;
+  report.pcie.push_back(down);
+}
+
+void add_resources(const std::string& name, Host& host, results::Report& report) {
+  const auto add = [&](results::ResourceStats r) { report.resources.push_back(std::move(r)); };
+  nic::Nic& nic = host.nic;
+  add(resource(name + ".cpus", ResourceKind::cpu, host.cpus.cpus(), host.cpus.usage()));
+  const std::string rate = fmt::format("{:.1f} Gb/s", static_cast<double>(host.settings.pcie.rate().raw) / 1e9);
+  auto up = resource(name + ".pcie.up", ResourceKind::link, 1, host.pcie.up_usage());
+  up.bytes = Bytes(host.pcie.counts().writes.payload_bytes);
+  up.note = rate;
+  add(std::move(up));
+  auto down = resource(name + ".pcie.down", ResourceKind::link, 1, host.pcie.down_usage());
+  down.bytes = Bytes(host.pcie.counts().completions.payload_bytes + host.pcie.counts().mmio_writes.payload_bytes);
+  down.note = rate;
+  add(std::move(down));
+  add(resource(name + ".nic.dma.tags", ResourceKind::pool, nic.dma.tags(), nic.dma.tag_usage()));
+  add(resource(name + ".nic.requester.pipe", ResourceKind::server, 1, nic.requester.pipe().usage()));
+  add(resource(name + ".nic.requester.contexts", ResourceKind::pool, nic.requester.contexts().places(), nic.requester.contexts().usage()));
+  add(resource(name + ".nic.responder.pipe", ResourceKind::server, 1, nic.responder.pipe().usage()));
+  add(resource(name + ".nic.responder.contexts", ResourceKind::pool, nic.responder.contexts().places(), nic.responder.contexts().usage()));
+  add(resource(name + ".nic.walker.walks", ResourceKind::pool, nic.walker.walks().places(), nic.walker.walks().usage()));
+  add(resource(name + ".nic.firmware.slots", ResourceKind::pool, nic.firmware.slots().places(), nic.firmware.slots().usage()));
+  add(resource(name + ".nic.firmware.processor", ResourceKind::server, 1, nic.firmware.processor().usage()));
+  add(resource(name + ".nic.firmware.umr", ResourceKind::server, 1, nic.firmware.umr_unit().usage()));
+}
+
+void add_cpu(const std::string& name, Host& host, results::Report& report) {
+  const ports::CpuTimes times = host.cpus.times();
+  results::CpuStats s;
+  s.host = name;
+  s.cpus = host.cpus.cpus();
+  s.user = times[ports::Work::user] + times[ports::Work::compute];
+  s.system_call = times[ports::Work::syscall];
+  for (const ports::Work work : {ports::Work::registration, ports::Work::fault, ports::Work::pin, ports::Work::sg, ports::Work::dma_map,
+                                 ports::Work::page_size, ports::Work::key, ports::Work::table, ports::Work::unpin})
+    s.registration.push_back({ports::work_names[unsigned(work)], times[work]});
+  s.interrupt = times[ports::Work::interrupt];
+  s.polling = times[ports::Work::polling];
+  s.idle = times.idle;
+  report.cpus.push_back(std::move(s));
+}
+
+void add_counters(const std::string& name, Host& host, results::Report& report) {
+  const auto add = [&](const char* what, const char* unit, const char* meaning, std::uint64_t value) {
+    report.counters.push_back({name + "." + what, unit, meaning, value});
+  };
+  const ports::RegistrationCost& cost = host.registrations.cost();
+  add("nic.doorbells", "count", "doorbells rung", host.nic.doorbell.doorbells());
+  add("nic.doorbells_with_wqe", "count", "of these, that carried their WQE", host.nic.doorbell.with_wqe());
+  add("nic.wqe_fetches", "count", "reads that fetched WQEs", host.nic.scheduler.fetches());
+  add("nic.wqes_fetched", "count", "WQEs fetched by them", host.nic.scheduler.fetched_wqes());
+  add("nic.cqes", "count", "CQEs written", host.nic.completion.cqes());
+  add("nic.dropped_packets", "count", "packets for QPs that do not exist or are not ready", host.nic.dropped_packets());
+  add("nic.commands", "count", "firmware commands", host.nic.firmware.counts().commands);
+  add("nic.mailboxes", "count", "command mailboxes read", host.nic.firmware.counts().mailboxes);
+  add("nic.umr_wqes", "count", "UMR work requests", host.nic.firmware.counts().umr_wqes);
+  add("nic.table_bytes", "bytes", "translation table and context bytes written by the NIC", host.nic.firmware.counts().table_bytes);
+  add("kernel.pages_pinned", "count", "base pages pinned or unpinned by registrations", cost.pages.raw);
+  add("kernel.pin_batches", "count", "calls of pin_user_pages", cost.batches);
+  add("kernel.folio_grabs", "count", "references taken on folios", cost.grabs);
+  add("kernel.sg_entries", "count", "scatter-gather entries after merging", cost.sg_entries);
+  add("kernel.table_entries", "count", "translation entries written", cost.table_entries);
+  add("kernel.cq_overruns", "count", "completions lost because a CQ was full", host.device.cq_overruns());
+}
+
+}  // namespace
+
+void collect_host(Host& host, results::Report& report) {
+  const std::string name = host.title;
+  add_operations(host, report);
+  add_calls(host.registrations.reg_mr(), report.registration.reg_mr);
+  add_calls(host.registrations.dereg_mr(), report.registration.dereg_mr);
+  report.registration.pinned_now += host.kernel.registration().pinned_now;
+  report.registration.pinned_most += host.kernel.registration().pinned_most;
+  add_cache(name + ".nic.mpt_cache", host.nic.mpt_cache.get(), host.nic.walker.misses(0), host.nic.walker.walks(), report);
+  add_cache(name + ".nic.mtt_cache", host.nic.mtt_cache.get(), host.nic.walker.misses(1), host.nic.walker.walks(), report);
+  add_resources(name, host, report);
+  add_pcie(name, host, report);
+  add_cpu(name, host, report);
+  add_counters(name, host, report);
+}
+
+void collect_network(fabric::Switch& network, const std::vector<std::unique_ptr<Host>>& hosts, results::Report& report) {
+  for (std::uint32_t port = 0; port < hosts.size(); ++port) {
+    const std::string name = hosts[port]->title;
+    const fabric::Switch::PortCounts& counts = network.counts(port);
+    report.ports.push_back({"switch.to_" + name, counts.packets, Bytes(counts.bytes), Bytes(counts.deepest_bytes)});
+    report.resources.push_back(resource(name + ".wire.out", ResourceKind::link, 1, network.up_usage(port)));
+    auto in = resource(name + ".wire.in", ResourceKind::link, 1, network.down_usage(port));
+    in.bytes = Bytes(counts.payload_bytes);
+    report.resources.push_back(std::move(in));
+  }
+}
+
+void describe_queues(Host& host, std::vector<std::string>& lines) {
+  const std::string name = host.title;
+  for (const nic::Qp& qp : host.nic.queue_pairs().all()) {
+    if (qp.destroyed || qp.retired == qp.producer) continue;
+    lines.push_back(fmt::format("{}.nic: QP {:#x} ({}) has {} requests outstanding: {} sent or being sent, {} in the NIC, {} READs",
+                                name, qp.qpn, verbs::name(qp.state), qp.producer - qp.retired, qp.next - qp.retired,
+                                qp.fetched - qp.next, qp.reads));
+  }
+  for (const auto& [what, in_use] : {std::pair{"requester contexts", host.nic.requester.contexts().in_use()},
+                                     std::pair{"responder contexts", host.nic.responder.contexts().in_use()},
+                                     std::pair{"walks", host.nic.walker.walks().in_use()},
+                                     std::pair{"command slots", host.nic.firmware.slots().in_use()},
+                                     std::pair{"PCIe tags", std::uint64_t{host.nic.dma.tags_in_use()}}})
+    if (in_use != 0) lines.push_back(fmt::format("{}.nic: {} {} in use", name, in_use, what));
+  if (host.nic.dropped_packets() != 0)
+    lines.push_back(fmt::format("{}.nic: {} packets were dropped: their QP was gone or not ready", name, host.nic.dropped_packets()));
+}
+
+}  // namespace mtsim::system

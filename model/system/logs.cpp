@@ -1,0 +1,61 @@
+#include "system/logs.h"
+
+namespace mtsim::system {
+
+const std::vector<std::string>& step_names() {
+  static const std::vector<std::string> names{
+      "post",           "doorbell",           "WQE fetch",             "schedule",      "key check",
+      "translation",    "DMA",                "wire",                  "responder",     "responder key check",
+      "responder translation", "responder DMA", "response wire",       "scatter",       "completion"};
+  static_assert(ports::step_count == 15);
+  return names;
+}
+
+// Stamps rise along an operation's path, so that their differences add up to its latency whatever was skipped.
+void OperationLog::ended(const ports::Wqe& request, verbs::Status status) {
+  ++statuses_[unsigned(status)];
+  Kept& kept = kept_[unsigned(request.opcode)];
+  ++kept.ended;
+  if (status != verbs::Status::SUCCESS) return;
+  ++kept.succeeded;
+  kept.bytes += request.length;
+  if (kept.latency.steps().empty()) [[unlikely]]
+    kept.latency = results::LatencyTable(step_names());
+  std::array<Time, ports::step_count> spans;
+  Time at = request.begin;
+  for (unsigned i = 0; i < ports::step_count; ++i) {
+    const Time next = std::max(at, request.stamp[i]);
+    spans[i] = next - at;
+    at = next;
+  }
+  kept.latency.add(at - request.begin, spans);
+}
+
+void OperationLog::restart() {
+  kept_ = {};
+  statuses_ = {};
+}
+
+RegistrationLog::RegistrationLog() { restart(); }
+
+void RegistrationLog::restart() {
+  const std::vector<std::string> steps(ports::registration_step_names.begin(), ports::registration_step_names.end());
+  reg_mr_ = dereg_mr_ = {};
+  reg_mr_.latency = dereg_mr_.latency = results::LatencyTable(steps);
+  cost_ = {};
+}
+
+void RegistrationLog::finished(const ports::RegistrationRecord& record) {
+  results::CallStats& stats = record.call == ports::RegistrationRecord::Call::reg_mr ? reg_mr_ : dereg_mr_;
+  ++stats.calls;
+  cost_ += record.cost;
+  if (record.error != 0) {
+    ++stats.failed[record.error];
+    return;
+  }
+  stats.bytes += record.length;
+  stats.pages += record.cost.pages;
+  stats.latency.add(record.end - record.begin, record.cost.steps);
+}
+
+}  // namespace mtsim::system

@@ -1,0 +1,53 @@
+// What is kept of every operation and registration, for the report.
+#pragma once
+
+#include <array>
+#include <map>
+
+#include "nic/units.h"
+#include "ports/kernel.h"
+#include "results/report.h"
+
+namespace mtsim::system {
+
+/// Names of ports::Step for people.
+const std::vector<std::string>& step_names();
+
+/// Ended work requests of one host, by opcode.
+class OperationLog : public sc_core::sc_module, public nic::OperationLog {
+ public:
+  explicit OperationLog(sc_core::sc_module_name name) : sc_module(name) {}
+
+  void ended(const ports::Wqe& request, verbs::Status status) override;
+
+  /// What ended before does not count.
+  void restart();
+
+  struct Kept {
+    std::uint64_t ended = 0, succeeded = 0, bytes = 0;
+    results::LatencyTable latency;
+  };
+  const std::array<Kept, verbs::opcode_count>& kept() const { return kept_; }
+  const std::array<std::uint64_t, verbs::status_count>& statuses() const { return statuses_; }
+
+ private:
+  std::array<Kept, verbs::opcode_count> kept_;
+  std::array<std::uint64_t, verbs::status_count> statuses_{};
+};
+
+/// Calls of reg_mr and dereg_mr of one host.
+class RegistrationLog final : public ports::RegistrationObserver {
+ public:
+  RegistrationLog();
+  void finished(const ports::RegistrationRecord& record) override;
+  void restart();
+  const results::CallStats& reg_mr() const { return reg_mr_; }
+  const results::CallStats& dereg_mr() const { return dereg_mr_; }
+  const ports::RegistrationCost& cost() const { return cost_; }
+
+ private:
+  results::CallStats reg_mr_, dereg_mr_;
+  ports::RegistrationCost cost_;
+};
+
+}  // namespace mtsim::system

@@ -1,0 +1,47 @@
+#include <algorithm>
+
+#include "base/error.h"
+#include "program/trace_reader.h"
+#include "program/workload.h"
+#include "system/simulation.h"
+
+namespace mtsim::system {
+namespace {
+
+std::unique_ptr<program::Program> workload_of(const Config& config) {
+  const auto names = program::Workloads::names();
+  if (!config.has("workload")) return nullptr;
+  const std::string kind = config.word("workload.kind", "", names);
+  return program::Workloads::make(kind, config);
+}
+
+}  // namespace
+
+Plan make_plan(const Config& config, const std::optional<std::string>& trace, std::optional<program::ReplayTime> time) {
+  Plan plan;
+  plan.settings = read_settings(config);
+  plan.time = time.value_or(plan.settings.replay.time);
+  // The workload is read even when a trace takes its place: for its mistakes.
+  plan.program = workload_of(config);
+  if (trace) {
+    program::TraceOptions options;
+    options.rules = plan.settings.rules;
+    plan.program = program::open_trace(*trace, options);
+  }
+  std::vector<std::string> hosts = config.host_names();
+  if (plan.program) {
+    const auto& used = plan.program->names().hosts();
+    for (const std::string& host : used) plan.hosts.push_back(read_host(config, host));
+    // Hosts that the program does not use are read as well, for their mistakes.
+    std::erase_if(hosts, [&](const std::string& host) { return std::find(used.begin(), used.end(), host) != used.end(); });
+  }
+  for (const std::string& host : hosts) read_host(config, host);
+  config.finish();
+  if (!plan.program) throw UserError("nothing to run: the configuration has no workload and no trace was given");
+  program::refuse_unsupported(*plan.program, user::SimDevice::carried_out());
+  plan.config_text = config.effective_json();
+  plan.config_hash = config.hash();
+  return plan;
+}
+
+}  // namespace mtsim::system

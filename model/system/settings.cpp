@@ -1,0 +1,78 @@
+#include "system/settings.h"
+
+#include "base/error.h"
+#include "base/sections.h"
+
+namespace mtsim::system {
+namespace {
+
+struct CpuCountParams {
+  std::uint32_t cpus{};
+  static void declare(Declaration<CpuCountParams>& d) {
+    d.section("host", "The machine around the NIC.");
+    d.field("cpus", &CpuCountParams::cpus).standard("0").range("0", "4096").means("CPUs of the host; 0: one for each thread of the program, or what a `host` line of the trace says.").source("modelling choice");
+  }
+};
+
+const Sections::Entrant<CpuCountParams> cpus_declared;
+const Sections::Entrant<ReplayParams> replay_declared;
+const Sections::Entrant<RunParams> run_declared;
+
+}  // namespace
+
+void ReplayParams::declare(Declaration<ReplayParams>& d) {
+  d.section("replay", "How a trace is replayed.");
+  d.choice("time", &ReplayParams::time, {{"recorded", program::ReplayTime::recorded}, {"asap", program::ReplayTime::asap}})
+      .standard("recorded")
+      .means("Whether a line waits for its @NS.")
+      .source("modelling choice");
+}
+
+void RunParams::declare(Declaration<RunParams>& d) {
+  d.section("run", "The run as a whole.");
+  d.field("seed", &RunParams::seed).standard("1").means("Stands in the results; every random choice has a seed of its own derived from its section's.").source("modelling choice");
+  d.field("limit", &RunParams::limit).standard("1000s").range("1ns", "9000000s").means("Nothing later than this is simulated.").source("modelling choice");
+}
+
+const std::vector<std::string>& known_rules() {
+  static const std::vector<std::string> rules{"ib"};
+  return rules;
+}
+
+Settings read_settings(const Config& config) {
+  Settings s;
+  s.rules = config.word("rules", "ib", known_rules());
+  s.run = config.read<RunParams>();
+  s.replay = config.read<ReplayParams>();
+  s.network = config.read<fabric::NetworkParams>();
+  return s;
+}
+
+HostSettings read_host(const Config& whole, const std::string& host) {
+  const Config config = whole.for_host(host);
+  HostSettings s;
+  s.cpu = config.read<host::CpuParams>();
+  s.cpus = config.read<CpuCountParams>().cpus;
+  s.root_complex = config.read<host::RootComplexParams>();
+  s.memory = config.read<FramePoolParams>();
+  s.kernel = config.read<kernel::KernelParams>();
+  s.driver = config.read<kernel::DriverParams>();
+  s.provider = config.read<user::ProviderParams>();
+  s.pcie = config.read<pcie::LinkParams>();
+  s.nic.nic = config.read<nic::NicParams>();
+  s.nic.mpt_cache = config.read<nic::MptCacheParams>();
+  s.nic.mtt_cache = config.read<nic::MttCacheParams>();
+  s.nic.requester = config.read<nic::RequesterParams>();
+  s.nic.responder = config.read<nic::ResponderParams>();
+  s.nic.firmware = config.read<nic::FirmwareParams>();
+  const auto names = translate::Architectures::names();
+  if (translate::Architectures::entries().count(s.nic.nic.translation) == 0) {
+    std::string known;
+    for (const auto& name : names) known += (known.empty() ? "" : ", ") + name;
+    config.fail("nic.translation",
+                "there is no translation architecture '" + s.nic.nic.translation + "'; known: " + known + did_you_mean(s.nic.nic.translation, names));
+  }
+  return s;
+}
+
+}  // namespace mtsim::system

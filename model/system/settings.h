@@ -1,0 +1,59 @@
+// A whole system's parameters, read from a configuration.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/config.h"
+#include "fabric/network.h"
+#include "host/cpu.h"
+#include "host/root_complex.h"
+#include "kernel/driver_params.h"
+#include "kernel/kernel_params.h"
+#include "nic/nic.h"
+#include "pcie/link.h"
+#include "program/actor.h"
+#include "user/provider_params.h"
+
+namespace mtsim::system {
+
+/// Everything that a host is made of.
+struct HostSettings {
+  host::CpuParams cpu;
+  std::uint32_t cpus = 0;   ///< 0: as many as the program has threads on it
+  host::RootComplexParams root_complex;
+  FramePoolParams memory;
+  kernel::KernelParams kernel;
+  kernel::DriverParams driver;
+  user::ProviderParams provider;
+  pcie::LinkParams pcie;
+  nic::NicSettings nic;
+};
+
+struct ReplayParams {
+  program::ReplayTime time{};
+  static void declare(Declaration<ReplayParams>& d);
+};
+
+struct RunParams {
+  std::uint64_t seed{};
+  Time limit{};
+  static void declare(Declaration<RunParams>& d);
+};
+
+/// What the configuration says of the run as a whole; hosts are read when the program has said which there are.
+struct Settings {
+  std::string rules;
+  RunParams run;
+  ReplayParams replay;
+  fabric::NetworkParams network;
+};
+
+Settings read_settings(const Config& config);
+HostSettings read_host(const Config& config, const std::string& host);
+
+/// The rule sets that this build has.
+const std::vector<std::string>& known_rules();
+
+}  // namespace mtsim::system

@@ -1,0 +1,105 @@
+#include "system/simulation.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "system/collect.h"
+
+namespace mtsim::system {
+namespace {
+
+/// The program's hosts in the order of their names: ports, and so every tie within a picosecond, do not depend on the order in which a
+/// trace mentions them.
+std::vector<std::uint32_t> by_name(const std::vector<std::string>& hosts) {
+  std::vector<std::uint32_t> order(hosts.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) { return hosts[a] < hosts[b]; });
+  return order;
+}
+
+std::vector<std::uint32_t> threads_by_host(const program::Names& names) {
+  std::vector<std::uint32_t> threads(names.hosts().size(), 0);
+  for (const auto& actor : names.actors()) ++threads[actor.host];
+  return threads;
+}
+
+}  // namespace
+
+Simulation::Simulation(const Plan& plan) : plan_(plan) {
+  const program::Program& program = *plan.program;
+  const program::Names& names = program.names();
+  scheduler_ = std::make_unique<engine::Scheduler>("scheduler");
+  scheduler_->set_end(plan.settings.run.limit);
+  const auto count = static_cast<std::uint32_t>(names.hosts().size());
+  switch_ = std::make_unique<fabric::Switch>("switch", *scheduler_, plan.settings.network, count);
+  const auto threads = threads_by_host(names);
+  std::vector<verbs::Device*> devices(count);
+  for (const std::uint32_t index : by_name(names.hosts())) {
+    const HostSettings& s = plan.hosts[index];
+    const std::uint32_t on_host = std::max(threads[index], 1u);
+    const std::uint32_t said = program.cpus(index) != 0 ? program.cpus(index) : s.cpus;
+    const auto port = static_cast<std::uint32_t>(hosts_.size());
+    hosts_.push_back(
+        std::make_unique<Host>(names.hosts()[index], *scheduler_, s, said != 0 ? said : on_host, on_host, port, *switch_));
+    switch_->ends(hosts_.back()->nic);
+    devices[index] = &hosts_.back()->device;
+  }
+  meeting_ = std::make_unique<MeasuringMeeting>(
+      *scheduler_, program.start_barrier(), program.end_barrier(), [this] { begin_window(); }, [this] { at_end_ = collect(); });
+  actors_ = std::make_unique<program::Actors>(program, std::move(devices), *meeting_, tally_, plan.time);
+}
+
+Simulation::~Simulation() = default;
+
+void Simulation::begin_window() {
+  for (const auto& host : hosts_) {
+    host->operations.restart();
+    host->registrations.restart();
+  }
+  at_start_ = collect();
+}
+
+void Simulation::run(const std::function<void(const Heartbeat&)>& beat) {
+  if (beat) scheduler_->set_heartbeat([this, &beat] { beat({scheduler_->now(), actors_->operations_begun()}); });
+  sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  actors_->start();
+  sc_core::sc_start();
+  scheduler_->set_heartbeat({});
+}
+
+results::Report Simulation::collect() const {
+  results::Report report;
+  report.window_end = report.simulated = scheduler_->now();
+  for (const auto& host : hosts_) collect_host(*host, report);
+  collect_network(*switch_, hosts_, report);
+  return report;
+}
+
+results::Report Simulation::report() const {
+  results::Report report = at_end_ ? *at_end_ : collect();
+  if (at_start_) subtract(report, *at_start_);
+  report.simulated = scheduler_->now();
+  report.version = MTSIM_VERSION;
+  report.seed = plan_.settings.run.seed;
+  report.config = plan_.config_text;
+  report.config_hash = plan_.config_hash;
+  report.trace = plan_.program->title();
+  report.trace_hash = plan_.program->hash();
+  report.partial = scheduler_->stopped() || !actors_->done();
+  report.unexpected_total = tally_.surprises();
+  for (const auto& s : tally_.first_surprises())
+    report.unexpected.push_back({s.line, plan_.program->names().actors()[s.actor].name, s.operation, s.expected, s.got});
+  for (unsigned kind = 0; kind < program::kind_count; ++kind)
+    for (const auto& [error, count] : tally_.failures(program::Kind(kind)))
+      report.failed_calls[std::string(program::name(program::Kind(kind)))][error] += count;
+  return report;
+}
+
+std::vector<std::string> Simulation::stuck() const {
+  if (actors_->done() || scheduler_->stopped()) return {};
+  std::vector<std::string> lines = actors_->standing();
+  for (const auto& host : hosts_) describe_queues(*host, lines);
+  return lines;
+}
+
+}  // namespace mtsim::system

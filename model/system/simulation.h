@@ -1,0 +1,73 @@
+// Builds the system that a configuration and a program describe, runs it, and says what came out.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/scheduler.h"
+#include "fabric/network.h"
+#include "program/actors.h"
+#include "results/report.h"
+#include "system/host.h"
+#include "system/meeting.h"
+#include "system/settings.h"
+
+namespace mtsim::system {
+
+/// All that is known before anything is built: the program and every setting of its hosts.
+struct Plan {
+  std::string variant;                          ///< name of the variant, or empty
+  std::unique_ptr<program::Program> program;
+  Settings settings;
+  std::vector<HostSettings> hosts;              ///< in the order of the program's hosts
+  program::ReplayTime time{};
+  std::string config_text, config_hash;
+};
+
+/// Reads one configuration with its workload, or with a trace in its place. Throws UserError with every mistake in the configuration, or
+/// when the program uses what the model does not carry out. `time` goes before the configuration's.
+Plan make_plan(const Config& config, const std::optional<std::string>& trace, std::optional<program::ReplayTime> time);
+
+class Simulation {
+ public:
+  /// One SystemC kernel a process: only one Simulation can be elaborated in it. `plan` must outlive it.
+  explicit Simulation(const Plan& plan);
+  ~Simulation();
+
+  struct Heartbeat {
+    Time simulated;
+    std::uint64_t operations;
+  };
+  /// Runs to the end, calling `beat` now and then. Stops early, with a partial report, after request_stop().
+  void run(const std::function<void(const Heartbeat&)>& beat = {});
+  void request_stop() { scheduler_->request_stop(); }
+
+  /// Counts of the measured window: between the program's start and end barriers, or everything.
+  results::Report report() const;
+  /// Where actors stand that can never go on, and what the NICs hold: empty after a complete run.
+  std::vector<std::string> stuck() const;
+
+  const engine::Scheduler& scheduler() const { return *scheduler_; }
+  std::uint64_t operations() const { return actors_->operations_begun(); }
+  const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
+
+ private:
+  void begin_window();
+  results::Report collect() const;
+
+  const Plan& plan_;
+  std::unique_ptr<engine::Scheduler> scheduler_;
+  std::unique_ptr<fabric::Switch> switch_;
+  std::vector<std::unique_ptr<Host>> hosts_;   ///< in the order of their names, which is that of their ports
+  std::vector<std::uint32_t> port_of_;         ///< of the program's hosts
+  std::unique_ptr<MeasuringMeeting> meeting_;
+  program::Tally tally_;
+  std::unique_ptr<program::Actors> actors_;
+  std::optional<results::Report> at_start_;    ///< what had been counted when the measured window began
+  std::optional<results::Report> at_end_;      ///< and when it ended
+};
+
+}  // namespace mtsim::system

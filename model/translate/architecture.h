@@ -1,0 +1,102 @@
+// A translation architecture: how keys and addresses become physical addresses, and which table lines must be read on the way. Pure: no
+// time, no SystemC, no rights. A new architecture is one file that registers itself.
+//
+// The NIC's Walker loops over `step`: a `read` it satisfies from the cache of that kind or fetches over PCIe, handing the line's content
+// to the next step; a `judge` it gives to verbs/; `done` is a run of physical addresses; `fault` says that there is none.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/dma_map.h"
+#include "base/registry.h"
+#include "base/units.h"
+#include "verbs/judge.h"
+
+namespace mtsim::translate {
+
+/// What a registration asks to be translated.
+struct Region {
+  verbs::Grant grant;                    ///< key, pd, access, [start, start+length) as operations see it
+  Bytes block{4096};                     ///< page size of the MR: a power of two, the same for the whole MR
+  std::shared_ptr<const DmaMap> map;     ///< its frames
+  std::uint64_t blocks() const {
+    return grant.length.raw == 0 ? 0 : ceil_div(grant.start.raw % block.raw + grant.length.raw, block.raw);
+  }
+};
+
+/// What must be written to the tables, by extents: the table writer delivers it, `commit` makes it hold.
+struct TableWrites {
+  std::uint32_t ticket = 0;              ///< names the staged change
+  Pa context;                            ///< address of the mkey context, 64 bytes
+  Pa table;                              ///< address of the first entry
+  std::uint64_t entries = 0;             ///< translation entries of 8 bytes
+  Bytes table_bytes() const { return Bytes(entries * 8); }
+};
+
+/// A kind of table line, with a cache of its own in the NIC.
+struct LineKind {
+  std::string name;                      ///< "mpt", "mtt"
+  Bytes line;                            ///< bytes fetched on a miss
+};
+
+/// A look-up under way: a few words.
+struct Walk {
+  Key key;
+  Iova address;
+  std::uint32_t stage = 0;
+  std::uint64_t memo = 0;                ///< the architecture's own
+};
+
+/// What a fetched line holds: meaningful to the architecture that gave it.
+using Content = std::uint64_t;
+
+struct Step {
+  enum class Kind : std::uint8_t { read, judge, done, fault } kind = Kind::fault;
+  std::uint32_t line_kind = 0;           ///< read: index into line_kinds()
+  std::uint64_t tag = 0;                 ///< read: number of the line, dense from 0
+  Pa address;                            ///< read: where the line lies in host memory; done: the first byte
+  Bytes length;                          ///< done: contiguous bytes from there on that this entry gives
+  const verbs::Grant* grant = nullptr;   ///< judge: what the key gives, null when there is no such key
+};
+
+/// Physical memory for tables, laid out once: the architecture hands out addresses within it.
+struct TableSpace {
+  Pa base;
+  Bytes length;
+};
+
+class Architecture {
+ public:
+  virtual ~Architecture() = default;
+  virtual const std::vector<LineKind>& line_kinds() const = 0;
+
+  /// Stages a region under its key; nothing changes before `commit`. False when the tables have no room left (ENOMEM).
+  virtual bool build(const Region& region, TableWrites& out) = 0;
+  /// Stages the end of a region.
+  virtual TableWrites drop(Key key) = 0;
+  /// The staged change holds from now on. `stale(line_kind, first_tag, count)` is called for every range of lines that it changes.
+  class Stale {
+   public:
+    virtual void lines(std::uint32_t line_kind, std::uint64_t first_tag, std::uint64_t count) = 0;
+
+   protected:
+    ~Stale() = default;
+  };
+  virtual void commit(const TableWrites& writes, Stale& stale) = 0;
+
+  /// The next step of a walk. `content` is what the line asked for by the last step holds; ignored on the first.
+  virtual Step step(Walk& walk, Content content) const = 0;
+  /// What a fetch of that line yields now.
+  virtual Content content(std::uint32_t line_kind, std::uint64_t tag) const = 0;
+};
+
+struct ArchitectureOptions {
+  TableSpace space;
+  Bytes mpt_line{64}, mtt_line{64};
+};
+using Architectures = Registry<Architecture, const ArchitectureOptions&>;
+
+}  // namespace mtsim::translate

@@ -1,0 +1,203 @@
+// Flat MTT (mlx5, mlx4): an mkey context names a contiguous array of 8-byte entries, one for each block of the region. A cold look-up
+// reads the context (MPT), then the one line of the array (MTT) that holds the entry: two dependent reads.
+#include <cassert>
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "translate/architecture.h"
+
+namespace mtsim::translate {
+namespace {
+
+constexpr std::uint32_t mpt = 0, mtt = 1;
+constexpr Bytes context_bytes{64}, entry_bytes{8};
+
+/// Free room of the entry array, first fit by lowest address.
+class Room {
+ public:
+  explicit Room(std::uint64_t size) { free_[0] = size; }
+
+  bool take(std::uint64_t n, std::uint64_t& first) {
+    for (auto it = free_.begin(); it != free_.end(); ++it) {
+      if (it->second < n) continue;
+      first = it->first;
+      const std::uint64_t rest = it->second - n;
+      free_.erase(it);
+      if (rest != 0) free_[first + n] = rest;
+      return true;
+    }
+    return false;
+  }
+
+  void give(std::uint64_t first, std::uint64_t n) {
+    auto next = free_.lower_bound(first);
+    if (next != free_.end() && first + n == next->first) {
+      n += next->second;
+      next = free_.erase(next);
+    }
+    if (next != free_.begin()) {
+      auto previous = std::prev(next);
+      if (previous->first + previous->second == first) {
+        previous->second += n;
+        return;
+      }
+    }
+    free_[first] = n;
+  }
+
+ private:
+  std::map<std::uint64_t, std::uint64_t> free_;
+};
+
+class FlatMtt : public Architecture {
+ public:
+  explicit FlatMtt(const ArchitectureOptions& options)
+      : options_(options),
+        kinds_{{"mpt", options.mpt_line}, {"mtt", options.mtt_line}},
+        table_base_(options.space.base + Bytes(contexts * context_bytes.raw)),
+        room_((options.space.length.raw - contexts * context_bytes.raw) / options.mtt_line.raw) {}
+
+  const std::vector<LineKind>& line_kinds() const override { return kinds_; }
+
+  bool build(const Region& region, TableWrites& out) override {
+    const std::uint64_t lines = ceil_div(region.blocks() * entry_bytes.raw, options_.mtt_line.raw);
+    std::uint64_t first_line = 0;
+    if (!room_.take(lines, first_line)) return false;
+    Entry made;
+    made.region = region;
+    made.first_line = first_line;
+    made.lines = lines;
+    made.live = true;
+    out.ticket = stage(std::move(made));
+    out.context = context_address(region.grant.key.index());
+    out.table = table_base_ + Bytes(first_line * options_.mtt_line.raw);
+    out.entries = region.blocks();
+    return true;
+  }
+
+  TableWrites drop(Key key) override {
+    TableWrites out;
+    Entry gone;
+    gone.region.grant.key = key;
+    out.ticket = stage(std::move(gone));
+    out.context = context_address(key.index());
+    return out;
+  }
+
+  void commit(const TableWrites& writes, Stale& stale) override {
+    Entry change = std::move(staged_[writes.ticket]);
+    spare_tickets_.push_back(writes.ticket);
+    const std::uint32_t index = change.region.grant.key.index();
+    if (index >= entries_.size()) entries_.resize(index + 1);
+    Entry& entry = entries_[index];
+    stale.lines(mpt, index * context_bytes.raw / options_.mpt_line.raw, 1);
+    if (entry.live) {
+      stale.lines(mtt, entry.first_line, entry.lines);
+      room_.give(entry.first_line, entry.lines);
+      lines_owner_.erase(entry.first_line);
+    }
+    const std::uint32_t generation = entry.generation + 1;
+    if (change.live) {
+      entry = std::move(change);
+      entry.region.grant.valid = true;
+      stale.lines(mtt, entry.first_line, entry.lines);
+      lines_owner_[entry.first_line] = index;
+    } else {
+      // The context stays, marked free: its key is still known, but grants nothing.
+      entry.region.grant.valid = false;
+      entry.region.map.reset();
+      entry.live = false;
+      entry.lines = 0;
+    }
+    entry.generation = generation;
+  }
+
+  Step step(Walk& walk, Content content) const override {
+    Step out;
+    const std::uint32_t index = walk.key.index();
+    switch (walk.stage++) {
+      case 0:
+        if (index >= contexts) return out;
+        out.kind = Step::Kind::read;
+        out.line_kind = mpt;
+        out.tag = index * context_bytes.raw / options_.mpt_line.raw;
+        out.address = context_address(index);
+        return out;
+      case 1:
+        out.kind = Step::Kind::judge;
+        out.grant = index < entries_.size() && entries_[index].generation != 0 ? &entries_[index].region.grant : nullptr;
+        return out;
+      case 2: {
+        const Entry& entry = entries_[index];
+        walk.memo = block_of(entry, walk.address);
+        out.kind = Step::Kind::read;
+        out.line_kind = mtt;
+        out.tag = entry.first_line + walk.memo * entry_bytes.raw / options_.mtt_line.raw;
+        out.address = table_base_ + Bytes(out.tag * options_.mtt_line.raw);
+        walk.stage = 3;
+        return out;
+      }
+      default: {
+        // The line was fetched for this very region, or it holds what is no longer there.
+        const Entry& entry = entries_[index];
+        if (!entry.live || content != holder(index)) return out;
+        const Region& region = entry.region;
+        const std::uint64_t in_block = walk.address.raw % region.block.raw;
+        out.kind = Step::Kind::done;
+        out.address = region.map->block(walk.memo, region.block, region.grant.start) + Bytes(in_block);
+        out.length = region.block - Bytes(in_block);
+        return out;
+      }
+    }
+  }
+
+  Content content(std::uint32_t kind, std::uint64_t tag) const override {
+    if (kind == mpt) return 0;
+    const auto after = lines_owner_.upper_bound(tag);
+    return after == lines_owner_.begin() ? 0 : holder(std::prev(after)->second);
+  }
+
+ private:
+  struct Entry {
+    Region region;
+    std::uint64_t first_line = 0, lines = 0;
+    bool live = false;
+    std::uint32_t generation = 0;   ///< 0: never written
+  };
+
+  static constexpr std::uint64_t contexts = 1u << 20;
+
+  Pa context_address(std::uint32_t index) const { return options_.space.base + Bytes(index * context_bytes.raw); }
+  Content holder(std::uint32_t index) const { return Content(entries_[index].generation) << 32 | index; }
+  static std::uint64_t block_of(const Entry& entry, Iova address) {
+    const Region& region = entry.region;
+    return address.raw / region.block.raw - region.grant.start.raw / region.block.raw;
+  }
+
+  std::uint32_t stage(Entry change) {
+    if (spare_tickets_.empty()) {
+      staged_.push_back(std::move(change));
+      return static_cast<std::uint32_t>(staged_.size() - 1);
+    }
+    const std::uint32_t ticket = spare_tickets_.back();
+    spare_tickets_.pop_back();
+    staged_[ticket] = std::move(change);
+    return ticket;
+  }
+
+  ArchitectureOptions options_;
+  std::vector<LineKind> kinds_;
+  Pa table_base_;
+  Room room_;
+  std::vector<Entry> entries_;                               ///< by mkey index
+  std::map<std::uint64_t, std::uint32_t> lines_owner_;       ///< first MTT line -> mkey index
+  std::deque<Entry> staged_;
+  std::vector<std::uint32_t> spare_tickets_;
+};
+
+const Architectures::Entrant entrant("flat_mtt", "One contiguous array of 8-byte entries a region (mlx5, mlx4).",
+                                     [](const ArchitectureOptions& options) { return std::make_unique<FlatMtt>(options); });
+
+}  // namespace
+}  // namespace mtsim::translate

@@ -1,0 +1,66 @@
+// A completion queue: a ring in host memory that the NIC fills and threads poll.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "ports/cpu.h"
+#include "ports/queues.h"
+#include "user/send_queue.h"
+
+namespace mtsim::user {
+
+class CompletionQueue {
+ public:
+  static constexpr Bytes entry_bytes{64};
+  /// mlx5 keeps one entry free and rounds up to a power of two (rdma-core providers/mlx5/verbs.c, create_cq).
+  static std::uint32_t granted_depth(std::uint32_t asked);
+
+  CompletionQueue(Pa base, std::uint32_t depth, ports::Cpus& cpus) : base_(base), cpus_(cpus), entries_(depth) {}
+
+  bool empty() const { return head_ == tail_; }
+  std::uint32_t size() const { return head_ - tail_; }
+  std::uint32_t depth() const { return static_cast<std::uint32_t>(entries_.size()); }
+  /// Takes the oldest; its send queue gets its room back.
+  verbs::Completion take();
+  /// The thread spins (ports::Cpus::spin) until something arrives.
+  void wait(verbs::Thread thread) { waiting_.push_back(thread); }
+  /// Takes out what came from a queue that is destroyed or reset.
+  void forget(const SendQueue& queue);
+
+  Pa next_slot();
+  /// `from` is null for a receive. A completion that finds no room is lost, as when a CQ overruns in life; what the device does to its
+  /// QPs then is not modelled.
+  void arrive(const verbs::Completion& completion, const std::shared_ptr<SendQueue>& from);
+  std::uint64_t overruns() const { return overruns_; }
+
+ private:
+  struct Entry {
+    verbs::Completion completion;
+    std::shared_ptr<SendQueue> from;
+  };
+  Entry& entry(std::uint32_t index) { return entries_[index & (depth() - 1)]; }
+
+  Pa base_;
+  ports::Cpus& cpus_;
+  std::vector<Entry> entries_;
+  std::uint32_t slot_ = 0;             ///< where the device writes next; indices run on
+  std::uint32_t head_ = 0, tail_ = 0;  ///< arrived, taken
+  std::vector<verbs::Thread> waiting_, noticed_;
+  std::uint64_t overruns_ = 0;
+};
+
+/// One queue's way into a CQ, as the NIC holds it: it outlives the QP if CQEs are still in flight.
+class CompletionPath : public ports::CompletionQueue {
+ public:
+  CompletionPath(std::shared_ptr<user::CompletionQueue> cq, std::shared_ptr<SendQueue> from) : cq_(std::move(cq)), from_(std::move(from)) {}
+  Pa next_slot() override { return cq_->next_slot(); }
+  void arrive(const verbs::Completion& completion) override { cq_->arrive(completion, from_); }
+
+ private:
+  std::shared_ptr<user::CompletionQueue> cq_;
+  std::shared_ptr<SendQueue> from_;
+};
+
+}  // namespace mtsim::user

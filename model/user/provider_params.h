@@ -1,0 +1,16 @@
+// What the provider library's data path costs a CPU.
+#pragma once
+
+#include "base/parameter.h"
+#include "base/units.h"
+
+namespace mtsim::user {
+
+struct ProviderParams {
+  Time post, wqe, sge, inline_byte, doorbell;
+  Time poll_empty, poll_cqe;
+  Bytes blueflame;
+  static void declare(Declaration<ProviderParams>& d);
+};
+
+}  // namespace mtsim::user

@@ -1,0 +1,118 @@
+#include "user/send_queue.h"
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+
+namespace mtsim::user {
+namespace {
+
+using verbs::Send;
+
+constexpr std::uint32_t block_bytes = 64, segment_bytes = 16;
+constexpr std::uint32_t inline_header_bytes = 4;
+/// mlx5 sets room for binding a window aside in every request of an RC queue: control segment 16, UMR control 48, mkey context 64, list 64
+/// bytes (rdma-core providers/mlx5/verbs.c, sq_overhead).
+constexpr std::uint32_t overhead_bytes = 16 + 48 + 64 + 64;
+constexpr std::uint32_t largest_request_bytes = 1024;  ///< max_sq_desc_sz
+constexpr std::uint32_t largest_ring_blocks = 32'768;  ///< max_send_wqebb
+/// Control and remote address segment: what a READ or WRITE has before its data.
+constexpr std::uint32_t header_bytes = 16 + 16;
+
+std::uint64_t payload(const verbs::SendRequest& request) {
+  std::uint64_t sum = 0;
+  for (const verbs::Sge& sge : request.sges) sum += sge.length;
+  return sum;
+}
+
+}  // namespace
+
+std::optional<SendCapacity> SendCapacity::grant(std::uint32_t requests, std::uint32_t sges, std::uint32_t inline_bytes) {
+  // Checked first, so that nothing below can overflow.
+  if (requests > largest_ring_blocks || sges > largest_request_bytes || inline_bytes > largest_request_bytes) return std::nullopt;
+  const std::uint64_t with_inline = inline_bytes == 0 ? 0 : overhead_bytes + round_up(inline_header_bytes + inline_bytes, segment_bytes);
+  const std::uint64_t bytes = round_up(std::max<std::uint64_t>(overhead_bytes + sges * segment_bytes, with_inline), block_bytes);
+  if (bytes > largest_request_bytes) return std::nullopt;
+  const std::uint64_t ring = std::bit_ceil(requests * bytes);
+  if (ring / block_bytes > largest_ring_blocks) return std::nullopt;
+  SendCapacity granted;
+  granted.requests = static_cast<std::uint32_t>(requests == 0 ? 0 : ring / bytes);
+  granted.sges = sges;
+  granted.inline_bytes = static_cast<std::uint32_t>(bytes) - overhead_bytes - inline_header_bytes;
+  granted.blocks = static_cast<std::uint32_t>(bytes / block_bytes);
+  return granted;
+}
+
+SendQueue::SendQueue(Pa base, const SendCapacity& capacity, bool signal_all)
+    : ring_(std::make_shared<ports::SendRing>(base, capacity.requests, capacity.sges, capacity.blocks)),
+      capacity_(capacity),
+      signal_all_(signal_all) {}
+
+/// The order of rdma-core providers/mlx5/qp.c, _mlx5_post_send. Keys, ranges and rights are not looked at here.
+int SendQueue::check(const verbs::SendRequest& request) const {
+  if (head_ - tail_ >= capacity_.requests) return ENOMEM;
+  if (!ready_ || request.sges.size() > capacity_.sges) return ENOMEM;
+  if (has(request.flags, Send::inline_data) && payload(request) > capacity_.inline_bytes) return ENOMEM;
+  return 0;
+}
+
+SendQueue::Posted SendQueue::post(std::span<const verbs::SendRequest> requests, Time begin, Time now) {
+  Posted posted;
+  for (const verbs::SendRequest& request : requests) {
+    posted.error = check(request);
+    if (posted.error != 0) break;
+    write(request, begin, now);
+    ++posted.accepted;
+  }
+  return posted;
+}
+
+void SendQueue::write(const verbs::SendRequest& request, Time begin, Time now) {
+  ports::Wqe& wqe = ring_->at(head_);
+  const std::span<verbs::Sge> storage = ring_->storage(head_);
+  wqe.wr = request.wr;
+  wqe.opcode = request.opcode;
+  wqe.flags = signal_all_ ? request.flags | Send::signaled : request.flags;
+  wqe.length = 0;
+  wqe.sge_count = 0;
+  // An element without bytes is left out: the device takes a length of 0 for 2^31.
+  for (const verbs::Sge& sge : request.sges) {
+    if (sge.length == 0) continue;
+    storage[wqe.sge_count++] = sge;
+    wqe.length += sge.length;
+  }
+  wqe.sges = storage.data();
+  const std::uint64_t data = has(request.flags, Send::inline_data) ? round_up(inline_header_bytes + wqe.length, segment_bytes)
+                                                                   : std::uint64_t(wqe.sge_count) * segment_bytes;
+  wqe.basic_blocks = static_cast<std::uint32_t>(ceil_div(header_bytes + data, block_bytes));
+  wqe.remote_address = request.remote_address;
+  wqe.rkey = request.rkey;
+  wqe.begin = begin;
+  wqe.stamp.fill(Time());
+  wqe.stamp[unsigned(ports::Step::posted)] = now;
+  wqe.waited_for = 0;
+  ++head_;
+}
+
+void SendQueue::completed(const verbs::Completion& completion) {
+  // Successes come from signalled requests only, in order. An error may be an unsignalled request's own.
+  for (std::uint32_t index = tail_; index != head_; ++index) {
+    const ports::Wqe& wqe = ring_->at(index);
+    const bool its = completion.status == verbs::Status::SUCCESS ? has(wqe.flags, Send::signaled) : wqe.wr == completion.wr;
+    if (!its) continue;
+    tail_ = index + 1;
+    return;
+  }
+}
+
+Time post_time(const ProviderParams& params, std::span<const verbs::SendRequest> requests) {
+  Time sum = params.post + params.doorbell;
+  for (const verbs::SendRequest& request : requests) {
+    sum += params.wqe;
+    if (has(request.flags, Send::inline_data)) sum += params.inline_byte * static_cast<std::int64_t>(payload(request));
+    else sum += params.sge * static_cast<std::int64_t>(request.sges.size());
+  }
+  return sum;
+}
+
+}  // namespace mtsim::user

@@ -1,0 +1,70 @@
+// The provider library's side of a send queue: capacities as the library grants them, the checks of ibv_post_send, and the ring.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+
+#include "base/units.h"
+#include "ports/queues.h"
+#include "user/provider_params.h"
+#include "verbs/device.h"
+
+namespace mtsim::user {
+
+/// What mlx5 grants a send queue (rdma-core providers/mlx5/verbs.c, mlx5_calc_sq_size): the ring is a power of two of bytes, and what its
+/// rounding leaves over is granted too.
+struct SendCapacity {
+  std::uint32_t requests = 0;      ///< at least what was asked for
+  std::uint32_t sges = 0;          ///< exactly what was asked for
+  std::uint32_t inline_bytes = 0;  ///< at least what was asked for
+  std::uint32_t blocks = 1;        ///< 64-byte units of the largest request
+  Bytes ring_bytes() const { return Bytes(std::uint64_t(requests) * blocks * 64); }
+
+  /// Nothing when the device has no queue of that size (EINVAL).
+  static std::optional<SendCapacity> grant(std::uint32_t requests, std::uint32_t sges, std::uint32_t inline_bytes);
+};
+
+class SendQueue {
+ public:
+  SendQueue(Pa base, const SendCapacity& capacity, bool signal_all);
+
+  const std::shared_ptr<ports::SendRing>& ring() const { return ring_; }
+  std::uint32_t producer() const { return head_; }
+
+  /// Whether the library knows the QP to be in RTS or beyond: it looks at what was set, not at what the device came to.
+  void set_ready(bool ready) { ready_ = ready; }
+
+  struct Posted {
+    int error = 0;  ///< of the first request that was refused
+    std::uint32_t accepted = 0;
+  };
+  /// Writes requests into the ring until one is refused. ENOMEM: the QP is below RTS, the ring is full, too many SGEs, too much inline.
+  Posted post(std::span<const verbs::SendRequest> requests, Time begin, Time now);
+  /// 64-byte units that the newest request takes.
+  std::uint32_t last_blocks() const { return ring_->at(head_ - 1).basic_blocks; }
+
+  /// A completion was polled: the request and all before it have left the ring.
+  void completed(const verbs::Completion& completion);
+  /// The QP was reset: the ring is empty and starts from index 0.
+  void reset() { head_ = tail_ = 0; }
+  /// The QP is destroyed: completions of it mean nothing any more.
+  void close() { closed_ = true; }
+  bool closed() const { return closed_; }
+
+ private:
+  int check(const verbs::SendRequest& request) const;
+  void write(const verbs::SendRequest& request, Time begin, Time now);
+
+  std::shared_ptr<ports::SendRing> ring_;
+  SendCapacity capacity_;
+  bool signal_all_;
+  bool ready_ = false, closed_ = false;
+  std::uint32_t head_ = 0, tail_ = 0;  ///< indices run on
+};
+
+/// CPU time of one call of ibv_post_send.
+Time post_time(const ProviderParams& params, std::span<const verbs::SendRequest> requests);
+
+}  // namespace mtsim::user

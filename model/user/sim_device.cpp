@@ -1,0 +1,107 @@
+#include "user/sim_device.h"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "ports/rank.h"
+
+namespace mtsim::user {
+
+using verbs::Caller;
+using verbs::Handle;
+using verbs::Progress;
+using verbs::Reply;
+using verbs::Thread;
+
+SimDevice::SimDevice(sc_core::sc_module_name module_name, engine::Scheduler& scheduler, const ProviderParams& params, std::uint32_t threads,
+                     std::uint32_t host_rank)
+    : sc_module(module_name), scheduler_(scheduler), params_(params), host_rank_(host_rank), in_call_(threads) {}
+
+const std::vector<std::string>& SimDevice::carried_out() {
+  static const std::vector<std::string> words{
+      "alloc_pd",          "barrier",          "cap_ipc_lock", "compute", "connect",   "create_cq",         "create_qp",       "dealloc_pd",
+      "dereg_mr",          "destroy_cq",       "destroy_qp",   "memlock", "mmap",      "mmap backing=file", "mmap backing=io", "mmap prot=",
+      "mmap share=shared", "modify_qp",        "munmap",       "poll",    "post_send", "post_send read",    "post_send write", "reg_mr",
+      "reg_mr access=ht",  "reg_mr access=zb", "reg_mr iova=", "sleep",   "touch",
+  };
+  return words;
+}
+
+Progress SimDevice::spawn(Thread thread, engine::Flow flow) {
+  in_call_[thread] = true;
+  cpus->boundary(thread);
+  scheduler_.spawn(std::move(flow));
+  return Progress::pending;
+}
+
+/// A caller that makes no further call at once has ended, or waits for something that is not ours: its CPU is free.
+void SimDevice::finish(Thread thread, Caller& caller) {
+  in_call_[thread] = false;
+  caller.resume();
+  if (!in_call_[thread]) cpus->block(thread);
+}
+
+Progress SimDevice::ask_kernel(Thread thread, ports::Kernel::Answer answer, Reply& reply, Caller& caller) {
+  return spawn(thread, kernel_flow(thread, std::move(answer), reply, caller));
+}
+
+engine::Flow SimDevice::kernel_flow(Thread thread, ports::Kernel::Answer answer, Reply& reply, Caller& caller) {
+  reply = co_await answer;
+  finish(thread, caller);
+}
+
+Progress SimDevice::mmap(Thread t, const verbs::MmapRequest& request, Reply& reply, Caller& caller) {
+  return ask_kernel(t, kernel->mmap(t, request), reply, caller);
+}
+Progress SimDevice::munmap(Thread t, Va address, Bytes length, Reply& reply, Caller& caller) {
+  return ask_kernel(t, kernel->munmap(t, address, length), reply, caller);
+}
+Progress SimDevice::touch(Thread t, Va address, Bytes length, bool write, Reply& reply, Caller& caller) {
+  return ask_kernel(t, kernel->touch(t, address, length, write), reply, caller);
+}
+Progress SimDevice::set_memlock(Thread t, Bytes limit, Reply& reply, Caller& caller) {
+  return ask_kernel(t, kernel->set_memlock(t, limit), reply, caller);
+}
+Progress SimDevice::set_cap_ipc_lock(Thread t, bool on, Reply& reply, Caller& caller) {
+  return ask_kernel(t, kernel->set_cap_ipc_lock(t, on), reply, caller);
+}
+Progress SimDevice::alloc_pd(Thread t, Reply& reply, Caller& caller) { return ask_kernel(t, kernel->alloc_pd(t), reply, caller); }
+Progress SimDevice::dealloc_pd(Thread t, Handle pd, Reply& reply, Caller& caller) {
+  return ask_kernel(t, kernel->dealloc_pd(t, pd), reply, caller);
+}
+Progress SimDevice::reg_mr(Thread t, const verbs::RegMrRequest& request, Reply& reply, Caller& caller) {
+  return ask_kernel(t, kernel->reg_mr(t, request), reply, caller);
+}
+Progress SimDevice::dereg_mr(Thread t, Handle mr, Reply& reply, Caller& caller) {
+  return ask_kernel(t, kernel->dereg_mr(t, mr), reply, caller);
+}
+
+Progress SimDevice::compute(Thread t, Time span, Reply&, Caller& caller) {
+  if (span.raw <= 0) return Progress::done;
+  return spawn(t, compute_flow(t, span, caller));
+}
+
+engine::Flow SimDevice::compute_flow(Thread thread, Time span, Caller& caller) {
+  co_await cpus->run(thread, ports::Work::compute, span);
+  finish(thread, caller);
+}
+
+Progress SimDevice::sleep_until(Thread t, Time when, Reply&, Caller& caller) {
+  if (when <= now()) return Progress::done;
+  return spawn(t, sleep_flow(t, when, caller));
+}
+
+engine::Flow SimDevice::sleep_flow(Thread thread, Time when, Caller& caller) {
+  cpus->block(thread);
+  co_await engine::Until(scheduler_, when, ports::order(host_rank_, ports::Unit::program, thread));
+  finish(thread, caller);
+}
+
+std::uint64_t SimDevice::cq_overruns() const {
+  std::uint64_t sum = 0;
+  for (const Cq& cq : cqs_)
+    if (cq.queue) sum += cq.queue->overruns();
+  return sum;
+}
+
+}  // namespace mtsim::user

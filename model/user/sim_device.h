@@ -1,0 +1,114 @@
+// The verbs of one process on a simulated host: each call is a flow on the calling thread's CPU that ends by resuming its caller.
+//
+// ibv_post_send and ibv_poll_cq are the provider library's and stay in user space; everything else goes to the kernel.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "engine/scheduler.h"
+#include "ports/cpu.h"
+#include "ports/kernel.h"
+#include "ports/memory.h"
+#include "ports/nic.h"
+#include "user/completion_queue.h"
+#include "user/provider_params.h"
+#include "user/send_queue.h"
+#include "verbs/device.h"
+
+namespace mtsim::user {
+
+class SimDevice : public sc_core::sc_module, public verbs::Device {
+ public:
+  sc_core::sc_port<ports::Cpus> cpus;
+  sc_core::sc_port<ports::Kernel> kernel;
+  sc_core::sc_port<ports::HostMemory> memory;
+  sc_core::sc_port<ports::Doorbells> doorbells;
+
+  SimDevice(sc_core::sc_module_name name, engine::Scheduler& scheduler, const ProviderParams& params, std::uint32_t threads,
+            std::uint32_t host_rank);
+
+  /// What a process on a simulated host can do, in the words of program::Program::uses().
+  static const std::vector<std::string>& carried_out();
+
+  verbs::Progress mmap(verbs::Thread, const verbs::MmapRequest&, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress munmap(verbs::Thread, Va, Bytes, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress touch(verbs::Thread, Va, Bytes, bool write, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress set_memlock(verbs::Thread, Bytes limit, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress set_cap_ipc_lock(verbs::Thread, bool on, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress alloc_pd(verbs::Thread, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress dealloc_pd(verbs::Thread, verbs::Handle pd, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress reg_mr(verbs::Thread, const verbs::RegMrRequest&, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress dereg_mr(verbs::Thread, verbs::Handle mr, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress create_cq(verbs::Thread, std::uint32_t depth, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress destroy_cq(verbs::Thread, verbs::Handle cq, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress create_qp(verbs::Thread, const verbs::CreateQpRequest&, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress destroy_qp(verbs::Thread, verbs::Handle qp, verbs::Reply&, verbs::Caller&) override;
+  /// The peer must be a SimDevice too.
+  verbs::Progress connect(verbs::Thread, verbs::Handle qp, verbs::Device& peer, verbs::Handle peer_qp, verbs::Reply&,
+                          verbs::Caller&) override;
+  verbs::Progress modify_qp(verbs::Thread, verbs::Handle qp, verbs::QpState, verbs::Reply&, verbs::Caller&) override;
+
+  verbs::Progress post_send(verbs::Thread, verbs::Handle qp, std::span<const verbs::SendRequest>, verbs::Reply&, verbs::Caller&) override;
+  /// Wait::event is not modelled: EOPNOTSUPP.
+  verbs::Progress poll(verbs::Thread, verbs::Handle cq, verbs::Wait, std::span<verbs::Completion> out, verbs::Reply&,
+                       verbs::Caller&) override;
+  verbs::Progress poll_after(verbs::Thread, verbs::Handle cq, Time span, std::span<verbs::Completion> out, verbs::Reply&,
+                             verbs::Caller&) override;
+
+  verbs::Progress compute(verbs::Thread, Time, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress sleep_until(verbs::Thread, Time, verbs::Reply&, verbs::Caller&) override;
+  Time now() const override { return scheduler_.now(); }
+
+  /// Completions lost because a CQ was full, over all CQs that there were.
+  std::uint64_t cq_overruns() const;
+
+ private:
+  struct Cq {
+    std::shared_ptr<CompletionQueue> queue;
+    Pa base;
+    bool alive = false;
+  };
+  struct Qp {
+    std::uint32_t qpn = 0;
+    std::shared_ptr<SendQueue> sq;
+    std::shared_ptr<CompletionQueue> send_cq;
+    Pa base;
+    Bytes bytes;
+    bool alive = false;
+  };
+
+  verbs::Progress spawn(verbs::Thread thread, engine::Flow flow);
+  verbs::Progress ask_kernel(verbs::Thread thread, ports::Kernel::Answer answer, verbs::Reply& reply, verbs::Caller& caller);
+  void finish(verbs::Thread thread, verbs::Caller& caller);
+  /// Null for a handle that stands for nothing (any more).
+  Cq* find_cq(verbs::Handle cq) { return cq < cqs_.size() && cqs_[cq].alive ? &cqs_[cq] : nullptr; }
+  Qp* find_qp(verbs::Handle qp) { return qp < qps_.size() && qps_[qp].alive ? &qps_[qp] : nullptr; }
+  std::optional<Pa> allocate(Bytes length);
+
+  engine::Flow kernel_flow(verbs::Thread, ports::Kernel::Answer, verbs::Reply&, verbs::Caller&);
+  engine::Flow create_cq_flow(verbs::Thread, Cq, verbs::Reply&, verbs::Caller&);
+  engine::Flow destroy_cq_flow(verbs::Thread, verbs::Handle, verbs::Reply&, verbs::Caller&);
+  engine::Flow create_qp_flow(verbs::Thread, Qp, ports::Kernel::QpObjects, ports::QpAttributes, verbs::Reply&, verbs::Caller&);
+  engine::Flow destroy_qp_flow(verbs::Thread, verbs::Handle, verbs::Reply&, verbs::Caller&);
+  engine::Flow modify_qp_flow(verbs::Thread, verbs::Handle, verbs::QpState, verbs::Reply&, verbs::Caller&);
+  engine::Flow connect_flow(verbs::Thread, verbs::Handle, SimDevice& peer, verbs::Handle peer_qp, verbs::Reply&, verbs::Caller&);
+  engine::Flow post_flow(verbs::Thread, Qp&, std::span<const verbs::SendRequest>, verbs::Reply&, verbs::Caller&);
+  engine::Flow poll_flow(verbs::Thread, CompletionQueue&, std::span<verbs::Completion>, verbs::Reply&, verbs::Caller&);
+  engine::Flow poll_after_flow(verbs::Thread, CompletionQueue&, Time, std::span<verbs::Completion>, verbs::Reply&, verbs::Caller&);
+  engine::Flow compute_flow(verbs::Thread, Time, verbs::Caller&);
+  engine::Flow sleep_flow(verbs::Thread, Time, verbs::Caller&);
+
+  engine::Scheduler& scheduler_;
+  ProviderParams params_;
+  std::uint32_t host_rank_;
+  std::vector<char> in_call_;  ///< by thread
+  // By handle; handle 0 and objects that are gone leave their places empty. Flows keep references, so places do not move.
+  std::deque<Cq> cqs_{1};
+  std::deque<Qp> qps_{1};
+};
+
+}  // namespace mtsim::user

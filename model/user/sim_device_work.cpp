@@ -1,0 +1,80 @@
+// The data path: posting and polling, without a system call.
+#include <algorithm>
+#include <cerrno>
+
+#include "ports/rank.h"
+#include "user/sim_device.h"
+
+namespace mtsim::user {
+
+using verbs::Caller;
+using verbs::Handle;
+using verbs::Progress;
+using verbs::Reply;
+using verbs::Thread;
+
+Progress SimDevice::post_send(Thread t, Handle qp, std::span<const verbs::SendRequest> requests, Reply& reply, Caller& caller) {
+  Qp* found = find_qp(qp);
+  if (found == nullptr || requests.empty()) {
+    reply.error = found == nullptr ? EINVAL : 0;
+    return Progress::done;
+  }
+  return spawn(t, post_flow(t, *found, requests, reply, caller));
+}
+
+/// ibv_post_send
+engine::Flow SimDevice::post_flow(Thread thread, Qp& qp, std::span<const verbs::SendRequest> requests, Reply& reply, Caller& caller) {
+  const Time begin = now();
+  co_await cpus->run(thread, ports::Work::user, post_time(params_, requests));
+  const SendQueue::Posted posted = qp.sq->post(requests, begin, now());
+  reply.error = posted.error;
+  reply.value = posted.accepted;
+  if (posted.accepted != 0) {
+    // One request alone goes down with the doorbell if it fits (BlueFlame); the NIC fetches all others.
+    const Bytes bytes(posted.accepted == 1 ? std::uint64_t(qp.sq->last_blocks()) * 64 : 0);
+    doorbells->ring(qp.qpn, qp.sq->producer(), bytes <= params_.blueflame ? bytes : Bytes(0));
+  }
+  finish(thread, caller);
+}
+
+Progress SimDevice::poll(Thread t, Handle cq, verbs::Wait wait, std::span<verbs::Completion> out, Reply& reply, Caller& caller) {
+  const Cq* found = find_cq(cq);
+  reply.error = found == nullptr ? EINVAL : wait == verbs::Wait::event ? EOPNOTSUPP : 0;
+  if (reply.error != 0 || out.empty()) return Progress::done;
+  return spawn(t, poll_flow(t, *found->queue, out, reply, caller));
+}
+
+/// ibv_poll_cq, called again and again until there is something.
+engine::Flow SimDevice::poll_flow(Thread thread, CompletionQueue& cq, std::span<verbs::Completion> out, Reply& reply, Caller& caller) {
+  while (cq.empty()) {
+    cq.wait(thread);
+    co_await cpus->spin(thread, params_.poll_empty);
+  }
+  const auto n = std::min<std::size_t>(out.size(), cq.size());
+  // Taken before the time passes, so that another thread's poll does not take them too.
+  for (std::size_t i = 0; i < n; ++i) out[i] = cq.take();
+  co_await cpus->run(thread, ports::Work::user, params_.poll_cqe * static_cast<std::int64_t>(n));
+  reply.value = n;
+  finish(thread, caller);
+}
+
+Progress SimDevice::poll_after(Thread t, Handle cq, Time span, std::span<verbs::Completion> out, Reply& reply, Caller& caller) {
+  const Cq* found = find_cq(cq);
+  reply.error = found == nullptr ? EINVAL : 0;
+  if (reply.error != 0) return Progress::done;
+  return spawn(t, poll_after_flow(t, *found->queue, span, out, reply, caller));
+}
+
+engine::Flow SimDevice::poll_after_flow(Thread thread, CompletionQueue& cq, Time span, std::span<verbs::Completion> out, Reply& reply,
+                                        Caller& caller) {
+  cpus->block(thread);
+  co_await engine::Until(scheduler_, now() + span, ports::order(host_rank_, ports::Unit::program, thread));
+  const auto n = std::min<std::size_t>(out.size(), cq.size());
+  for (std::size_t i = 0; i < n; ++i) out[i] = cq.take();
+  const Time cost = n == 0 ? params_.poll_empty : params_.poll_cqe * static_cast<std::int64_t>(n);
+  co_await cpus->run(thread, ports::Work::user, cost);
+  reply.value = n;
+  finish(thread, caller);
+}
+
+}  // namespace mtsim::user

@@ -1,0 +1,146 @@
+// verbs::Device: what one process sees of its host and its RDMA device. Programs (traces and workloads) drive it and know nothing
+// else; the simulator implements it in user/, a backend on libibverbs can implement it on real hardware.
+//
+// Every call names the thread that makes it and takes a Caller. A call either finishes at once (`Progress::done`, reply filled in) or
+// is still under way (`Progress::pending`): then the device calls `caller.resume()` exactly once, later, with the reply filled in. A
+// thread has at most one call under way. Calls do not throw for what a program can do wrong: the reply carries the errno.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "base/units.h"
+#include "verbs/types.h"
+
+namespace mtsim::verbs {
+
+using Handle = std::uint32_t;   ///< of a PD, MR, CQ or QP; given out by the device, never 0
+using Thread = std::uint32_t;   ///< index of a thread within its process, from 0
+
+/// What a call answered. `error` is 0 or a positive errno, whatever the sign convention of the C function.
+struct Reply {
+  int error = 0;
+  Handle handle = 0;         ///< of the object made
+  std::uint64_t value = 0;   ///< mmap: the address; post: how many requests were accepted; poll: completions written
+  Key lkey, rkey;            ///< reg_mr
+  Iova iova;                 ///< reg_mr: the first address as operations see it
+};
+
+enum class Progress : std::uint8_t { done, pending };
+
+/// Who waits for a call: an actor of program/.
+class Caller {
+ public:
+  virtual void resume() = 0;
+
+ protected:
+  ~Caller() = default;
+};
+
+enum class PageKind : std::uint8_t { base_4k, huge_2m, huge_1g, thp };
+enum class Backing : std::uint8_t { anonymous, file, io };
+
+struct MmapRequest {
+  Bytes length;
+  PageKind page = PageKind::base_4k;
+  bool readable = true, writable = true, shared = false, populate = false;
+  Backing backing = Backing::anonymous;
+  Bytes align;   ///< 0: the page size (2 MiB for thp)
+  Bytes at;      ///< the start is `at` modulo `align`
+};
+
+struct RegMrRequest {
+  Handle pd = 0;
+  Va address;
+  Bytes length;
+  Access access = Access::none;
+  Iova iova;   ///< the address operations will use; equal to `address` unless asked otherwise
+};
+
+struct CreateQpRequest {
+  Handle pd = 0, send_cq = 0, recv_cq = 0;
+  QpType type = QpType::rc;
+  std::uint32_t sq_depth = 128, rq_depth = 128, send_sge = 4, recv_sge = 4, inline_bytes = 0;
+  Access access = Access::none;
+  bool signal_all = false;
+  std::uint8_t timeout = 14, retry = 7, rnr_retry = 7, rnr_timer = 12;
+  std::uint32_t rd_atomic = 16, dest_rd_atomic = 16;
+  Bytes mtu;   ///< path MTU in bytes; 0: the MTU of the link
+};
+
+struct Sge {
+  std::uint64_t address = 0;   ///< as the key's MR defines it; a process address when the request is inline
+  std::uint32_t length = 0;
+  Key lkey;
+};
+
+struct SendRequest {
+  std::uint64_t wr = 0;
+  Opcode opcode = Opcode::write;
+  Send flags = Send::none;
+  std::span<const Sge> sges;
+  std::uint64_t remote_address = 0;
+  Key rkey;
+  std::uint32_t immediate = 0;
+  std::uint64_t compare = 0, swap_or_add = 0;
+};
+
+struct Completion {
+  std::uint64_t wr = 0;
+  Status status = Status::SUCCESS;
+  Opcode opcode = Opcode::write;
+  std::uint32_t bytes = 0;
+};
+
+enum class Wait : std::uint8_t { spin, event };
+
+class Device {
+ public:
+  virtual ~Device() = default;
+
+  // Memory of the process.
+  virtual Progress mmap(Thread, const MmapRequest&, Reply&, Caller&) = 0;
+  virtual Progress munmap(Thread, Va, Bytes, Reply&, Caller&) = 0;
+  virtual Progress touch(Thread, Va, Bytes, bool write, Reply&, Caller&) = 0;
+  /// RLIMIT_MEMLOCK in bytes; ~0 is unlimited.
+  virtual Progress set_memlock(Thread, Bytes limit, Reply&, Caller&) = 0;
+  virtual Progress set_cap_ipc_lock(Thread, bool on, Reply&, Caller&) = 0;
+
+  // Verbs objects.
+  virtual Progress alloc_pd(Thread, Reply&, Caller&) = 0;
+  virtual Progress dealloc_pd(Thread, Handle pd, Reply&, Caller&) = 0;
+  virtual Progress reg_mr(Thread, const RegMrRequest&, Reply&, Caller&) = 0;
+  virtual Progress dereg_mr(Thread, Handle mr, Reply&, Caller&) = 0;
+  virtual Progress create_cq(Thread, std::uint32_t depth, Reply&, Caller&) = 0;
+  virtual Progress destroy_cq(Thread, Handle cq, Reply&, Caller&) = 0;
+  virtual Progress create_qp(Thread, const CreateQpRequest&, Reply&, Caller&) = 0;
+  virtual Progress destroy_qp(Thread, Handle qp, Reply&, Caller&) = 0;
+  /// Brings this QP and `peer_qp` of `peer` to RTS from RESET or INIT.
+  virtual Progress connect(Thread, Handle qp, Device& peer, Handle peer_qp, Reply&, Caller&) = 0;
+  virtual Progress modify_qp(Thread, Handle qp, QpState, Reply&, Caller&) = 0;
+
+  // Work. `requests` and what it points at must live until the call has finished. One call is one doorbell; a request that cannot be
+  // posted ends the list: reply.error is its errno and reply.value the number posted before it.
+  virtual Progress post_send(Thread, Handle qp, std::span<const SendRequest> requests, Reply&, Caller&) = 0;
+  /// Takes at least one and at most out.size() completions; waits, spinning or asleep, until there is one. A wait that can never end
+  /// is the system's watchdog's business.
+  virtual Progress poll(Thread, Handle cq, Wait, std::span<Completion> out, Reply&, Caller&) = 0;
+  /// Waits `span`, then takes whatever came (reply.value may be 0). For `poll CQ idle=NS`.
+  virtual Progress poll_after(Thread, Handle cq, Time span, std::span<Completion> out, Reply&, Caller&) = 0;
+
+  // Threads.
+  virtual Progress compute(Thread, Time, Reply&, Caller&) = 0;   ///< the CPU is busy that long
+  virtual Progress sleep_until(Thread, Time, Reply&, Caller&) = 0;   ///< the CPU is free; at once if the time has passed
+  virtual Time now() const = 0;
+};
+
+/// Where actors of any host meet, by name; and what else they share.
+class Meeting {
+ public:
+  virtual ~Meeting() = default;
+  /// Waits until `n` actors stand at barrier `name`; a barrier serves again and again. The thread's CPU is free meanwhile.
+  virtual Progress arrive(Device&, Thread, std::uint32_t barrier, std::uint32_t n, Caller&) = 0;
+};
+
+}  // namespace mtsim::verbs

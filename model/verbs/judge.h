@@ -1,0 +1,71 @@
+// The protection rules: pure functions, the only home of rights. The order of checks is observable and is part of the rule.
+#pragma once
+
+#include <cstdint>
+
+#include "base/units.h"
+#include "verbs/types.h"
+
+namespace mtsim::verbs {
+
+/// What a key gives: the protection half of an mkey context.
+struct Grant {
+  Key key;
+  std::uint32_t pd = 0;
+  Access access = Access::none;
+  Iova start;
+  Bytes length;
+  bool valid = false;
+};
+
+/// What an operation wants to do with a key.
+struct Wish {
+  Key key;
+  std::uint32_t pd = 0;          ///< of the QP
+  Access access = Access::none;  ///< none for a local read (gather)
+  Iova address;
+  Bytes length;                  ///< of the whole access: a message is judged by its whole length on its first packet
+};
+
+/// Which check refused, in the order in which they are made; `granted` if none did.
+enum class Verdict : std::uint8_t { granted, no_such_key, wrong_variant, not_valid, other_pd, no_access, out_of_range };
+const char* explain(Verdict verdict);
+
+/// Index known, variant equal, MR valid, PD equal, access granted, range inside (without overflow).
+/// `grant` is null when no mkey has the key's index.
+constexpr Verdict judge(const Grant* grant, const Wish& wish) {
+  if (grant == nullptr) return Verdict::no_such_key;
+  if (grant->key != wish.key) return grant->key.index() == wish.key.index() ? Verdict::wrong_variant : Verdict::no_such_key;
+  if (!grant->valid) return Verdict::not_valid;
+  if (grant->pd != wish.pd) return Verdict::other_pd;
+  if (!has(grant->access, wish.access)) return Verdict::no_access;
+  const std::uint64_t offset = wish.address.raw - grant->start.raw;
+  if (wish.address < grant->start || wish.length > grant->length || offset > grant->length.raw - wish.length.raw)
+    return Verdict::out_of_range;
+  return Verdict::granted;
+}
+
+/// What the responder answers before it looks at any key. `reads_allowed` is the QP's max_dest_rd_atomic.
+enum class Nak : std::uint8_t { none, invalid_request, remote_access, remote_operational };
+constexpr Nak check_request(Opcode opcode, Access qp_access, std::uint32_t reads_allowed) {
+  const Access needed = opcode == Opcode::read ? Access::remote_read
+                        : opcode == Opcode::write || opcode == Opcode::write_imm ? Access::remote_write
+                        : opcode == Opcode::cas || opcode == Opcode::faa ? Access::remote_atomic
+                                                                            : Access::none;
+  if (!has(qp_access, needed)) return Nak::invalid_request;
+  if ((opcode == Opcode::read || opcode == Opcode::cas || opcode == Opcode::faa) && reads_allowed == 0) return Nak::invalid_request;
+  return Nak::none;
+}
+
+/// The status that a requester's completion has for a NAK of its request.
+constexpr Status status_of(Nak nak) {
+  switch (nak) {
+    case Nak::none: return Status::SUCCESS;
+    case Nak::invalid_request: return Status::REM_INV_REQ_ERR;
+    case Nak::remote_access: return Status::REM_ACCESS_ERR;
+    case Nak::remote_operational: return Status::REM_OP_ERR;
+  }
+  return Status::GENERAL_ERR;
+}
+
+}  // namespace mtsim::verbs

@@ -1,0 +1,241 @@
+// One host with everything above its NIC, and in the NIC's place a stub that answers after constant times: for tests of the kernel and the
+// provider library.
+#pragma once
+
+#include <catch2/catch.hpp>
+#include <cerrno>
+#include <optional>
+#include <vector>
+
+#include "engine/semaphore.h"
+#include "engine/server.h"
+#include "host/cpu.h"
+#include "host/root_complex.h"
+#include "kernel/kernel.h"
+#include "support/fresh_systemc.h"
+#include "user/sim_device.h"
+
+namespace mtsim::test {
+
+/// Commands take `command` and the firmware's own time, UMR work requests take `umr`; tables change at once at their end.
+class StubNic : public sc_core::sc_module,
+                public ports::QueuePairs,
+                public ports::Doorbells,
+                public ports::Command,
+                public ports::Umr,
+                public ports::Tables,
+                private translate::Architecture::Stale {
+ public:
+  StubNic(sc_core::sc_module_name name, engine::Scheduler& scheduler) : sc_module(name), scheduler_(scheduler) {
+    translate::ArchitectureOptions options;
+    options.space = {Pa(std::uint64_t{1} << 44), GiB(8)};
+    architecture_ = translate::Architectures::make("flat_mtt", options);
+  }
+
+  std::uint32_t create_qp(const ports::QpAttributes& attributes) override {
+    qps.push_back({attributes, verbs::QpState::reset, {}, {}});
+    return std::uint32_t(qps.size());
+  }
+  void destroy_qp(std::uint32_t qpn) override { qps[qpn - 1].state = verbs::QpState::reset; }
+  void set_peer(std::uint32_t qpn, std::uint32_t port, std::uint32_t peer) override {
+    qps[qpn - 1].peer_port = port;
+    qps[qpn - 1].peer = peer;
+  }
+  void set_state(std::uint32_t qpn, verbs::QpState state) override { qps[qpn - 1].state = state; }
+  verbs::QpState state(std::uint32_t qpn) const override { return qps[qpn - 1].state; }
+  std::uint32_t port() const override { return 5; }
+  Bytes link_mtu() const override { return Bytes(1024); }
+
+  void ring(std::uint32_t qpn, std::uint32_t producer, Bytes wqe_bytes) override {
+    rings.push_back({scheduler_.now(), qpn, producer, wqe_bytes});
+  }
+
+  engine::Task<int> execute(const ports::Command::Request& request) override {
+    commands.push_back(request);
+    const auto booked = firmware_.book(scheduler_.now() + command, request.execution);
+    co_await engine::Until(scheduler_, booked.end, engine::Order(7));
+    if (request.writes != nullptr) commit(*request.writes);
+    co_return 0;
+  }
+  engine::Task<int> post(const ports::Umr::Request& request) override {
+    REQUIRE_FALSE(umr_busy);
+    umr_busy = true;
+    umrs.push_back(request);
+    co_await engine::Until(scheduler_, scheduler_.now() + umr, engine::Order(8));
+    if (request.writes != nullptr) commit(*request.writes);
+    umr_busy = false;
+    co_return 0;
+  }
+  translate::Architecture& architecture() override { return *architecture_; }
+  void commit(const translate::TableWrites& writes) override { architecture_->commit(writes, *this); }
+
+  /// What a walk says about a key: the grant, or nothing when there is none that is valid.
+  std::optional<verbs::Grant> grant(Key key) {
+    translate::Walk walk;
+    walk.key = key;
+    translate::Content content = 0;
+    for (;;) {
+      const translate::Step step = architecture_->step(walk, content);
+      if (step.kind == translate::Step::Kind::judge) {
+        if (step.grant == nullptr || !step.grant->valid || step.grant->key != key) return std::nullopt;
+        return *step.grant;
+      }
+      if (step.kind != translate::Step::Kind::read) return std::nullopt;
+      content = architecture_->content(step.line_kind, step.tag);
+    }
+  }
+
+  Time command = us(2), umr = us(3);
+  struct Qp {
+    ports::QpAttributes attributes;
+    verbs::QpState state;
+    std::uint32_t peer_port, peer;
+  };
+  struct Ring {
+    Time at;
+    std::uint32_t qpn, producer;
+    Bytes wqe_bytes;
+  };
+  std::vector<Qp> qps;
+  std::vector<Ring> rings;
+  std::vector<ports::Command::Request> commands;
+  std::vector<ports::Umr::Request> umrs;
+  bool umr_busy = false;
+
+ private:
+  void lines(std::uint32_t, std::uint64_t, std::uint64_t) override {}
+  engine::Scheduler& scheduler_;
+  engine::Server firmware_;
+  std::unique_ptr<translate::Architecture> architecture_;
+};
+
+/// Costs that can be told apart in a sum: changing a default must not change what these tests expect.
+inline kernel::KernelParams test_kernel() {
+  kernel::KernelParams p = defaults<kernel::KernelParams>();
+  p.syscall = us(1);
+  p.registration = us(20);
+  p.deregistration = us(10);
+  p.pin_batch = ns(150);
+  p.pin_page = ns(3);
+  p.pin_grab = ns(110);
+  p.fault_4k = ns(1200);
+  p.fault_2m = ns(2000);
+  p.zero_rate = BitRate(80'000'000'000);
+  p.sg_compare = ns(1);
+  p.sg_entry = ns(15);
+  p.dma_map = ns(12);
+  p.dma_unmap = ns(8);
+  p.page_size_run = ns(3);
+  p.unpin_run = ns(60);
+  p.unpin_page = ns(1);
+  p.interrupt = us(4);
+  p.wake_up = us(7);
+  return p;
+}
+inline kernel::DriverParams test_driver() {
+  kernel::DriverParams p = defaults<kernel::DriverParams>();
+  p.key = ns(300);
+  p.umr_post = ns(1500);
+  p.list_entry = ns(2);
+  p.command_post = ns(1700);
+  p.mailbox = ns(150);
+  p.create_key = us(200);
+  p.destroy_key = us(100);
+  p.store_entry = ns(10);
+  return p;
+}
+
+struct HostSettings {
+  kernel::KernelParams kernel = test_kernel();
+  kernel::DriverParams driver = test_driver();
+  user::ProviderParams provider = defaults<user::ProviderParams>();
+  std::uint32_t cpus = 2, threads = 2;
+  Bytes memory = GiB(2);
+  double run_pages = 1;
+};
+
+class Waiter final : public verbs::Caller {
+ public:
+  explicit Waiter(const engine::Scheduler& scheduler) : scheduler_(scheduler) {}
+  void resume() override {
+    done = true;
+    at = scheduler_.now();
+  }
+  bool done = false;
+  Time at;
+  verbs::Reply reply;
+
+ private:
+  const engine::Scheduler& scheduler_;
+};
+
+class HostRig final : public ports::RegistrationObserver {
+ public:
+  explicit HostRig(const HostSettings& settings = {})
+      : cpus("cpus", scheduler, defaults<host::CpuParams>(), settings.cpus, settings.threads, 0),
+        root("root", defaults<host::RootComplexParams>(), {settings.memory, settings.run_pages, 1}),
+        nic("nic", scheduler),
+        kernel("kernel", scheduler, settings.kernel, settings.driver, root.frames()),
+        device("device", scheduler, settings.provider, settings.threads, 0) {
+    kernel.cpus(cpus);
+    kernel.memory(root);
+    kernel.queue_pairs(nic);
+    kernel.command(nic);
+    kernel.umr(nic);
+    kernel.tables(nic);
+    device.cpus(cpus);
+    device.kernel(kernel);
+    device.memory(root);
+    device.doorbells(nic);
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
+    kernel.set_observer(this);
+  }
+
+  void finished(const ports::RegistrationRecord& record) override { records.push_back(record); }
+
+  /// Makes a call of the device and runs until nothing moves. `call(reply, caller)` returns its Progress.
+  template <class Call>
+  verbs::Reply ask(Call call) {
+    Waiter waiter(scheduler);
+    if (call(waiter.reply, waiter) == verbs::Progress::pending) {
+      sc_core::sc_start();
+      REQUIRE(waiter.done);
+    }
+    return waiter.reply;
+  }
+  void run() { sc_core::sc_start(); }
+
+  Va mmap(Bytes length, verbs::PageKind page = verbs::PageKind::base_4k, bool populate = true, bool writable = true) {
+    verbs::MmapRequest request;
+    request.length = length;
+    request.page = page;
+    request.populate = populate;
+    request.writable = writable;
+    const verbs::Reply reply = ask([&](auto& r, auto& c) { return device.mmap(0, request, r, c); });
+    REQUIRE(reply.error == 0);
+    return Va(reply.value);
+  }
+  verbs::Handle pd() {
+    return ask([&](auto& r, auto& c) { return device.alloc_pd(0, r, c); }).handle;
+  }
+  verbs::Reply reg_mr(verbs::Handle pd, Va address, Bytes length, verbs::Access access = verbs::Access::local_write) {
+    verbs::RegMrRequest request{pd, address, length, access, Iova(address.raw)};
+    return ask([&](auto& r, auto& c) { return device.reg_mr(0, request, r, c); });
+  }
+  verbs::Reply dereg_mr(verbs::Handle mr) {
+    return ask([&](auto& r, auto& c) { return device.dereg_mr(0, mr, r, c); });
+  }
+  Time step(ports::RegistrationStep step) const { return records.back().cost.steps[unsigned(step)]; }
+  Time latency() const { return records.back().end - records.back().begin; }
+
+  FreshSystemC context;
+  engine::Scheduler scheduler{"scheduler"};
+  host::Cpus cpus;
+  host::RootComplex root;
+  StubNic nic;
+  kernel::Kernel kernel;
+  user::SimDevice device;
+  std::vector<ports::RegistrationRecord> records;
+};
+
+}  // namespace mtsim::test

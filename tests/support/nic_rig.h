@@ -1,0 +1,186 @@
+// Two hosts reduced to what a NIC needs (memory of constant latency, a PCIe link), two NICs, a switch: for tests that look at the data
+// path alone. Everything that programs and kernels would do is done at once.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "engine/scheduler.h"
+#include "fabric/network.h"
+#include "nic/nic.h"
+#include "pcie/link.h"
+
+namespace mtsim::test {
+
+/// Host memory that answers after a constant time and hands out addresses in turn.
+class PlainMemory : public sc_core::sc_module, public ports::HostMemory {
+ public:
+  PlainMemory(sc_core::sc_module_name name, Time read, Time write) : sc_module(name), read_(read), write_(write) {}
+  Time read_latency(Pa) const override { return read_; }
+  Time write_latency(Pa) const override { return write_; }
+  Pa allocate(Bytes length, Bytes align) override {
+    next_ = Pa(round_up(next_.raw, align.raw));
+    const Pa at = next_;
+    next_ += length;
+    return at;
+  }
+  void release(Pa, Bytes) override {}
+
+ private:
+  Time read_, write_;
+  Pa next_{std::uint64_t{1} << 32};
+};
+
+/// Remembers every operation that ended.
+class KeepLog : public sc_core::sc_module, public nic::OperationLog {
+ public:
+  explicit KeepLog(sc_core::sc_module_name name) : sc_module(name) {}
+  void ended(const ports::Wqe& request, verbs::Status status) override {
+    operations.emplace_back(request, status);
+    if (after) after();
+  }
+  std::function<void()> after;   ///< called at each, if set
+  std::vector<std::pair<ports::Wqe, verbs::Status>> operations;
+};
+
+/// A CQ that keeps what arrives, with its time.
+class KeepCq : public ports::CompletionQueue {
+ public:
+  KeepCq(engine::Scheduler& scheduler, Pa ring) : scheduler_(scheduler), ring_(ring) {}
+  Pa next_slot() override { return ring_ + Bytes(64 * (count_++ % 64)); }
+  void arrive(const verbs::Completion& completion) override {
+    completions.push_back(completion);
+    times.push_back(scheduler_.now());
+  }
+  std::vector<verbs::Completion> completions;
+  std::vector<Time> times;
+
+ private:
+  engine::Scheduler& scheduler_;
+  Pa ring_;
+  std::uint64_t count_ = 0;
+};
+
+struct RigSettings {
+  nic::NicSettings nic{defaults<nic::NicParams>(),       defaults<nic::MptCacheParams>(),  defaults<nic::MttCacheParams>(),
+                       defaults<nic::RequesterParams>(), defaults<nic::ResponderParams>(), defaults<nic::FirmwareParams>()};
+  pcie::LinkParams pcie = defaults<pcie::LinkParams>();
+  fabric::NetworkParams network = defaults<fabric::NetworkParams>();
+  Time memory_read = ns(90), memory_write = ns(50);
+};
+
+class NicRig {
+ public:
+  struct Host {
+    std::unique_ptr<PlainMemory> memory;
+    std::unique_ptr<pcie::Link> link;
+    std::unique_ptr<nic::Nic> nic;
+    std::unique_ptr<KeepLog> log;
+    std::uint32_t keys = 1;
+  };
+  /// A connected QP of host 0 with its peer at host 1.
+  struct Pair {
+    std::uint32_t local = 0, remote = 0;
+    std::shared_ptr<ports::SendRing> ring, peer_ring;
+    std::shared_ptr<KeepCq> cq, peer_cq;
+    std::uint32_t producer = 0;
+  };
+
+  explicit NicRig(const RigSettings& settings = {}, const nic::NicReplacements& replace_at_0 = {})
+      : scheduler("scheduler"), fabric("switch", scheduler, settings.network, 2) {
+    for (std::uint32_t i = 0; i < 2; ++i) {
+      Host& host = hosts[i];
+      const std::string name = "host" + std::to_string(i);
+      host.memory = std::make_unique<PlainMemory>((name + "_memory").c_str(), settings.memory_read, settings.memory_write);
+      host.link = std::make_unique<pcie::Link>((name + "_link").c_str(), scheduler, settings.pcie);
+      host.log = std::make_unique<KeepLog>((name + "_log").c_str());
+      const Bytes space = settings.nic.nic.table_space;
+      host.nic = std::make_unique<nic::Nic>((name + "_nic").c_str(), scheduler, settings.nic, i,
+                                            translate::TableSpace{host.memory->allocate(space, MiB(2)), space},
+                                            i == 0 ? replace_at_0 : nic::NicReplacements{});
+      host.nic->memory(*host.memory);
+      host.nic->link(*host.link);
+      host.nic->mmio(*host.link);
+      host.nic->network(fabric);
+      host.nic->log(*host.log);
+      fabric.ends(*host.nic);
+    }
+  }
+
+  /// An MR over `length` contiguous bytes of host memory, in blocks of `block`. Its addresses begin at the returned start.
+  verbs::Grant register_memory(std::uint32_t host, Bytes length, Bytes block = page_bytes,
+                               verbs::Access access = verbs::Access::local_write | verbs::Access::remote_write | verbs::Access::remote_read,
+                               std::uint32_t pd = 1) {
+    Host& h = hosts[host];
+    const Pa frames = h.memory->allocate(length, std::max(block, page_bytes));
+    translate::Region region;
+    region.grant = {Key(h.keys++, 0x5a), pd, access, Iova(0x7f00'0000'0000 + frames.raw), length, true};
+    region.block = block;
+    FrameExtent extent;
+    extent.first = (frames - FrameLaw::memory_start).raw / page_bytes.raw;
+    extent.count = ceil_div(length.raw, page_bytes.raw);
+    region.map = std::make_shared<DmaMap>(FrameLaw{}, std::vector<FrameExtent>{extent}, Bytes{}, length);
+    translate::TableWrites writes;
+    if (!h.nic->tables().architecture().build(region, writes)) throw std::runtime_error("no room for the tables");
+    h.nic->tables().commit(writes);
+    return region.grant;
+  }
+
+  void deregister(std::uint32_t host, Key key) {
+    nic::Nic& nic = *hosts[host].nic;
+    nic.tables().commit(nic.tables().architecture().drop(key));
+  }
+
+  Pair connect(std::uint32_t depth = 128, verbs::Access access = verbs::Access::remote_read | verbs::Access::remote_write,
+               Bytes mtu = Bytes(4096), std::uint32_t reads = 16) {
+    Pair pair;
+    const auto make = [&](std::uint32_t h, std::shared_ptr<ports::SendRing>& ring, std::shared_ptr<KeepCq>& cq) {
+      ring = std::make_shared<ports::SendRing>(hosts[h].memory->allocate(Bytes(depth * 64), page_bytes), depth, 4, 1);
+      cq = std::make_shared<KeepCq>(scheduler, hosts[h].memory->allocate(Bytes(4096), page_bytes));
+      ports::QpAttributes attributes;
+      attributes.pd = 1;
+      attributes.access = access;
+      attributes.ring = ring;
+      attributes.send_cq = attributes.recv_cq = cq;
+      attributes.rd_atomic = attributes.dest_rd_atomic = reads;
+      attributes.mtu = mtu;
+      return hosts[h].nic->create_qp(attributes);
+    };
+    pair.local = make(0, pair.ring, pair.cq);
+    pair.remote = make(1, pair.peer_ring, pair.peer_cq);
+    hosts[0].nic->set_peer(pair.local, 1, pair.remote);
+    hosts[1].nic->set_peer(pair.remote, 0, pair.local);
+    hosts[0].nic->set_state(pair.local, verbs::QpState::rts);
+    hosts[1].nic->set_state(pair.remote, verbs::QpState::rts);
+    return pair;
+  }
+
+  /// Writes a request with one SGE into the ring; `post` rings.
+  ports::Wqe& fill(Pair& pair, verbs::Opcode opcode, verbs::Sge sge, std::uint64_t remote, Key rkey,
+                   verbs::Send flags = verbs::Send::signaled) {
+    ports::Wqe& wqe = pair.ring->at(pair.producer);
+    wqe = {};
+    wqe.wr = pair.producer + 1;
+    wqe.opcode = opcode;
+    wqe.flags = flags;
+    wqe.length = sge.length;
+    wqe.remote_address = remote;
+    wqe.rkey = rkey;
+    pair.ring->storage(pair.producer)[0] = sge;
+    wqe.sges = pair.ring->storage(pair.producer).data();
+    wqe.sge_count = 1;
+    wqe.begin = scheduler.now();
+    wqe.stamp[unsigned(ports::Step::posted)] = scheduler.now();
+    ++pair.producer;
+    return wqe;
+  }
+  void ring(Pair& pair, bool blueflame) { hosts[0].nic->doorbells().ring(pair.local, pair.producer, blueflame ? Bytes(64) : Bytes{}); }
+
+  engine::Scheduler scheduler;
+  fabric::Switch fabric;
+  std::array<Host, 2> hosts;
+};
+
+}  // namespace mtsim::test

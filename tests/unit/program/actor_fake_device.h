@@ -1,0 +1,238 @@
+// A device without a NIC for tests of actors: it answers at once or later, completes what is posted as it is told to, and writes down
+// every call.
+#pragma once
+
+#include <fmt/format.h>
+#include <algorithm>
+#include <deque>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "program/meeting.h"
+#include "verbs/device.h"
+
+namespace mtsim::test {
+
+using verbs::Progress;
+
+/// What is still to happen, in the order in which it was put off.
+class Later {
+ public:
+  void add(std::function<void()> action) { actions_.push_back(std::move(action)); }
+  void run() {
+    while (!actions_.empty()) {
+      const auto action = std::move(actions_.front());
+      actions_.pop_front();
+      action();
+    }
+  }
+
+ private:
+  std::deque<std::function<void()>> actions_;
+};
+
+class FakeMeeting final : public verbs::Meeting {
+ public:
+  explicit FakeMeeting(Later& later) : later_(later) {}
+  Progress arrive(verbs::Device& device, verbs::Thread thread, std::uint32_t barrier, std::uint32_t n, verbs::Caller& caller) override {
+    const auto outcome = gathering_.arrive(device, thread, barrier, n, caller);
+    for (const auto& waiting : outcome.released) later_.add([caller = waiting.caller] { caller->resume(); });
+    return outcome.complete ? Progress::done : Progress::pending;
+  }
+
+ private:
+  Later& later_;
+  program::Gathering gathering_;
+};
+
+class FakeDevice final : public verbs::Device {
+ public:
+  using Caller = verbs::Caller;
+  using Handle = verbs::Handle;
+  using Reply = verbs::Reply;
+  using Thread = verbs::Thread;
+
+  FakeDevice(Later& later, bool deferred) : later_(later), deferred_(deferred) {}
+
+  // What tests set.
+  std::map<std::uint64_t, verbs::Status> statuses;  ///< of requests that do not succeed, by wr
+  std::map<std::uint64_t, int> refused;             ///< requests that cannot be posted, by wr
+  std::map<std::string, int> errors;                ///< of calls, by their name: "reg_mr"
+  // What tests look at.
+  std::vector<std::string> calls;
+  std::vector<verbs::SendRequest> requests;  ///< all that were posted; their elements are in `elements`
+  std::vector<std::vector<verbs::Sge>> elements;
+  std::vector<std::size_t> lists;  ///< sizes of the lists given to post_send
+  std::uint64_t most_outstanding = 0, deepest_queue = 0;
+  bool overflowed = false;
+
+  Progress mmap(Thread, const verbs::MmapRequest& m, Reply& r, Caller& c) override {
+    Reply answer;
+    answer.value = next_address_;
+    next_address_ += round_up(m.length.raw, 0x10000);
+    return reply("mmap", answer, r, c);
+  }
+  Progress munmap(Thread, Va a, Bytes n, Reply& r, Caller& c) override {
+    return reply(fmt::format("munmap {:x} {}", a.raw, n.raw), {}, r, c);
+  }
+  Progress touch(Thread, Va a, Bytes n, bool, Reply& r, Caller& c) override {
+    return reply(fmt::format("touch {:x} {}", a.raw, n.raw), {}, r, c);
+  }
+  Progress set_memlock(Thread, Bytes n, Reply& r, Caller& c) override { return reply(fmt::format("memlock {}", n.raw), {}, r, c); }
+  Progress set_cap_ipc_lock(Thread, bool on, Reply& r, Caller& c) override { return reply(fmt::format("cap_ipc_lock {}", on), {}, r, c); }
+  Progress alloc_pd(Thread, Reply& r, Caller& c) override { return made("alloc_pd", r, c); }
+  Progress dealloc_pd(Thread, Handle, Reply& r, Caller& c) override { return reply("dealloc_pd", {}, r, c); }
+  Progress reg_mr(Thread, const verbs::RegMrRequest& q, Reply& r, Caller& c) override {
+    Reply answer;
+    answer.lkey = Key(next_handle_ << 8);
+    answer.rkey = Key(next_handle_ << 8 | 1);
+    answer.iova = q.iova;
+    return made(fmt::format("reg_mr {:x} {}", q.address.raw, q.length.raw), r, c, answer);
+  }
+  Progress dereg_mr(Thread, Handle, Reply& r, Caller& c) override { return reply("dereg_mr", {}, r, c); }
+  Progress create_cq(Thread, std::uint32_t, Reply& r, Caller& c) override { return made("create_cq", r, c); }
+  Progress destroy_cq(Thread, Handle, Reply& r, Caller& c) override { return reply("destroy_cq", {}, r, c); }
+  Progress create_qp(Thread, const verbs::CreateQpRequest& q, Reply& r, Caller& c) override {
+    queues_[next_handle_] = {q.send_cq, q.sq_depth, {}};
+    return made("create_qp", r, c);
+  }
+  Progress destroy_qp(Thread, Handle, Reply& r, Caller& c) override { return reply("destroy_qp", {}, r, c); }
+  Progress connect(Thread, Handle, verbs::Device&, Handle peer, Reply& r, Caller& c) override {
+    return reply(fmt::format("connect {}", peer), {}, r, c);
+  }
+  Progress modify_qp(Thread, Handle, verbs::QpState s, Reply& r, Caller& c) override {
+    return reply(fmt::format("modify_qp {}", verbs::name(s)), {}, r, c);
+  }
+
+  Progress post_send(Thread, Handle qp, std::span<const verbs::SendRequest> list, Reply& r, Caller& c) override {
+    lists.push_back(list.size());
+    Reply answer;
+    for (const verbs::SendRequest& request : list) {
+      if (const auto found = refused.find(request.wr); found != refused.end()) {
+        answer.error = found->second;
+        break;
+      }
+      accept(qp, request);
+      ++answer.value;
+    }
+    return reply(fmt::format("post_send {}", list.size()), answer, r, c);
+  }
+  Progress poll(Thread, Handle cq, verbs::Wait, std::span<verbs::Completion> out, Reply& r, Caller& c) override {
+    calls.push_back(fmt::format("poll {}", out.size()));
+    if (completions_[cq].empty()) {
+      polls_[cq].push_back({out, &r, &c});
+      return Progress::pending;
+    }
+    Reply answer;
+    answer.value = take(cq, out);
+    return finish(answer, r, c);
+  }
+  Progress poll_after(Thread, Handle cq, Time span, std::span<verbs::Completion> out, Reply& r, Caller& c) override {
+    now_ += span;
+    Reply answer;
+    answer.value = take(cq, out);
+    return reply("poll_after", answer, r, c);
+  }
+  Progress compute(Thread, Time t, Reply& r, Caller& c) override {
+    now_ += t;
+    return reply("compute", {}, r, c);
+  }
+  Progress sleep_until(Thread, Time t, Reply& r, Caller& c) override {
+    now_ = std::max(now_, t);
+    return reply(fmt::format("sleep_until {}", t.raw / 1000), {}, r, c);
+  }
+  Time now() const override { return now_; }
+
+ private:
+  struct Queue {
+    Handle cq = 0;
+    std::size_t depth = 0;
+    std::deque<std::uint64_t> outstanding;
+  };
+  struct Poll {
+    std::span<verbs::Completion> out;
+    Reply* reply = nullptr;
+    Caller* caller = nullptr;
+  };
+
+  void accept(Handle qp, const verbs::SendRequest& request) {
+    requests.push_back(request);
+    elements.emplace_back(request.sges.begin(), request.sges.end());
+    Queue& queue = queues_[qp];
+    queue.outstanding.push_back(request.wr);
+    outstanding_++;
+    most_outstanding = std::max(most_outstanding, outstanding_);
+    deepest_queue = std::max<std::uint64_t>(deepest_queue, queue.outstanding.size());
+    overflowed = overflowed || queue.outstanding.size() > queue.depth;
+    const auto found = statuses.find(request.wr);
+    const bool failed = found != statuses.end();
+    if (!failed && !verbs::has(request.flags, verbs::Send::signaled)) return;
+    verbs::Completion completion;
+    completion.wr = request.wr;
+    completion.status = failed ? found->second : verbs::Status::SUCCESS;
+    completion.opcode = request.opcode;
+    completions_[queue.cq].push_back({completion, qp});
+    // Whoever waits is woken later, as a device would.
+    if (!polls_[queue.cq].empty()) {
+      const Poll poll = polls_[queue.cq].front();
+      polls_[queue.cq].pop_front();
+      later_.add([this, poll, cq = queue.cq] {
+        poll.reply->value = take(cq, poll.out);
+        poll.caller->resume();
+      });
+    }
+  }
+
+  std::size_t take(Handle cq, std::span<verbs::Completion> out) {
+    auto& waiting = completions_[cq];
+    std::size_t n = 0;
+    for (; n < out.size() && !waiting.empty(); ++n) {
+      const auto [completion, qp] = waiting.front();
+      waiting.pop_front();
+      out[n] = completion;
+      // Whatever was posted before it has completed too.
+      auto& queue = queues_[qp].outstanding;
+      for (bool last = false; !last && !queue.empty(); --outstanding_) {
+        last = queue.front() == completion.wr;
+        queue.pop_front();
+      }
+    }
+    return n;
+  }
+
+  Progress made(const std::string& call, Reply& r, Caller& c, Reply answer = {}) {
+    answer.handle = next_handle_++;
+    return reply(call, answer, r, c);
+  }
+  Progress reply(const std::string& call, Reply answer, Reply& r, Caller& c) {
+    calls.push_back(call);
+    if (const auto found = errors.find(call.substr(0, call.find(' '))); found != errors.end()) answer.error = found->second;
+    return finish(answer, r, c);
+  }
+  Progress finish(const Reply& answer, Reply& r, Caller& c) {
+    if (!deferred_) {
+      r = answer;
+      return Progress::done;
+    }
+    later_.add([answer, &r, &c] {
+      r = answer;
+      c.resume();
+    });
+    return Progress::pending;
+  }
+
+  Later& later_;
+  const bool deferred_;
+  Time now_;
+  Handle next_handle_ = 1;
+  std::uint64_t next_address_ = 0x10000;
+  std::uint64_t outstanding_ = 0;
+  std::map<Handle, Queue> queues_;
+  std::map<Handle, std::deque<std::pair<verbs::Completion, Handle>>> completions_;
+  std::map<Handle, std::deque<Poll>> polls_;
+};
+
+}  // namespace mtsim::test

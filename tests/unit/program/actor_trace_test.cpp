@@ -1,0 +1,82 @@
+// Do recorded programs run on actors as they ran in life?
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "program/trace_reader.h"
+#include "unit/program/actor_listing.h"
+
+using namespace mtsim;
+using namespace mtsim::test;
+
+namespace {
+
+const std::string recorded = MTSIM_SOURCE_DIR "/traces/recorded/";
+
+/// Whether actors carry out all of the trace.
+bool carried(const Program& program) {
+  const std::set<std::string> known(carried_out().begin(), carried_out().end());
+  for (const auto& use : program.uses())
+    if (!known.contains(use.what)) return false;
+  return true;
+}
+
+}  // namespace
+
+TEST_CASE("recorded one-sided programs meet every expectation") {
+  std::size_t run_count = 0;
+  std::set<std::filesystem::path> paths;
+  for (const auto& entry : std::filesystem::directory_iterator(recorded)) paths.insert(entry.path());
+  for (const auto& path : paths) {
+    const auto trace = open_trace(path.string());
+    if (!carried(*trace)) continue;
+    CAPTURE(path.filename().string());
+    FakeRun run(*trace, true);
+    run.run();
+    CHECK(run.actors().standing() == std::vector<std::string>{});
+    CHECK(run.surprises() == std::vector<std::string>{});
+    CHECK(run.tally.lacking_objects() == 0);
+    CHECK(run.tally.operations() == trace->size());
+    ++run_count;
+  }
+  // The WRITE and READ recordings of perftest at the least.
+  CHECK(run_count >= 12);
+}
+
+TEST_CASE("lists of a recorded program go down as they did") {
+  const auto trace = open_trace(recorded + "ib_write_bw-4k-list.mtrace");
+  FakeRun run(*trace, false);
+  run.run();
+  CHECK(run.device(0).lists == std::vector<std::size_t>(100, 16));
+}
+
+TEST_CASE("a trace's expectations of failures are met, and its surprises have its lines") {
+  const auto path = std::filesystem::temp_directory_path() / "mtsim_actor_trace_test.mtrace";
+  std::ofstream(path) << "mtrace 1\n"
+                         "a.t0 mmap buf len=64K\n"
+                         "a.t0 alloc_pd pd\n"
+                         "a.t0 create_cq cq depth=64\n"
+                         "a.t0 create_qp qp pd=pd type=rc scq=cq rcq=cq access=lw,rr,rw\n"
+                         "a.t0 reg_mr src pd=pd addr=buf len=64K access=lw\n"
+                         "a.t0 post_send qp wr=1 write sge=src+0:4K to=src+4096:src.rkey+1 flags=signaled\n"
+                         "a.t0 poll cq wr=1 expect=REM_ACCESS_ERR\n"
+                         "a.t0 post_send qp wr=2 write sge=src-8:4K to=src flags=signaled\n"
+                         "a.t0 poll cq wr=2 expect=1:SUCCESS,2:LOC_PROT_ERR|WR_FLUSH_ERR\n"
+                         "a.t0 munmap buf off=4K len=4K\n"
+                         "a.t0 dealloc_pd pd expect=EBUSY\n"
+                         "a.t0 dereg_mr src\n"
+                         "a.t0 dereg_mr src\n";
+  const auto trace = open_trace(path.string());
+  FakeRun run(*trace, true);
+  run.device(0).statuses = {{1, verbs::Status::REM_ACCESS_ERR}, {2, verbs::Status::WR_FLUSH_ERR}};
+  run.device(0).errors["dealloc_pd"] = 16;
+  run.run();
+  CHECK(run.surprises() == std::vector<std::string>{"14 dereg_mr src: ok, not EINVAL: a.src is gone"});
+  const auto& requests = run.device(0).requests;
+  REQUIRE(requests.size() == 2);
+  CHECK(requests[0].rkey == Key(requests[1].rkey.raw + 1));
+  CHECK(requests[0].remote_address == requests[1].remote_address + 4096);
+  CHECK(run.device(0).elements[1][0].address == requests[1].remote_address - 8);
+  std::filesystem::remove(path);
+}

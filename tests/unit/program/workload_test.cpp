@@ -1,0 +1,237 @@
+// Do workloads make the programs that they say: legal, within their windows, with the right number of operations?
+#include <map>
+#include <set>
+
+#include <catch2/catch.hpp>
+
+#include "program/workload_kinds.h"
+#include "unit/program/actor_listing.h"
+
+using namespace mtsim;
+using namespace mtsim::test;
+
+namespace {
+
+Shape small_shape() {
+  auto shape = defaults<Shape>();
+  shape.clients = 2;
+  shape.threads = 3;
+  shape.qps = 2;
+  shape.window = 8;
+  shape.signal_every = 4;
+  shape.operations = 101;
+  shape.block = Bytes(512);
+  return shape;
+}
+
+PoolParams small_pool() { return {Bytes(8192), Bytes(8192)}; }
+
+std::vector<std::unique_ptr<Workload>> one_of_each(const Shape& shape) {
+  std::vector<std::unique_ptr<Workload>> out;
+  out.push_back(make_pool(shape, small_pool()));
+  out.push_back(make_per_op(shape, small_pool(), {5}));
+  out.push_back(make_uniform(shape, {Bytes(65536), 3}, {7}));
+  out.push_back(make_sequential(shape, {Bytes(65536), 3}));
+  return out;
+}
+
+std::map<Kind, std::uint64_t> count(const Workload& workload) {
+  std::map<Kind, std::uint64_t> kinds;
+  Op op;
+  for (const auto all = workload.all(); all->next(op);) ++kinds[op.kind];
+  return kinds;
+}
+
+}  // namespace
+
+TEST_CASE("every workload runs to its end as a program does") {
+  const bool deferred = GENERATE(false, true);
+  Shape shape = small_shape();
+  shape.qps = GENERATE(1u, 2u);
+  shape.signal_every = GENERATE(1u, 3u, 8u);
+  shape.operations = GENERATE(1u, 7u, 101u);
+  for (const auto& workload : one_of_each(shape)) {
+    CAPTURE(workload->title(), shape.qps, shape.signal_every, shape.operations, deferred);
+    FakeRun run(*workload, deferred);
+    run.run();
+    CHECK(run.actors().standing() == std::vector<std::string>{});
+    CHECK(run.surprises() == std::vector<std::string>{});
+    CHECK(run.tally.operations() == workload->size());
+    CHECK(run.tally.operations(Kind::post_send) == 6 * shape.operations);
+    CHECK(run.tally.lacking_objects() == 0);
+    for (std::size_t host = 0; host < 2; ++host) {
+      FakeDevice& device = run.device(host);
+      CHECK_FALSE(device.overflowed);
+      // A request's bytes lie within the memory at both ends.
+      for (const auto& request : device.requests) CHECK(request.remote_address >= 0x10000);
+      for (const auto& sges : device.elements) CHECK(sges.size() == 1);
+    }
+  }
+}
+
+TEST_CASE("a closed loop keeps its windows full") {
+  Shape shape = small_shape();
+  shape.threads = 1;
+  for (const std::uint32_t every : {1u, 4u, 8u}) {
+    shape.signal_every = every;
+    const auto workload = make_uniform(shape, {Bytes(65536), 1}, {1});
+    FakeRun run(*workload, true);
+    run.run();
+    CHECK(run.device(0).deepest_queue == 8);
+    CHECK(run.device(0).most_outstanding == 16);
+  }
+}
+
+TEST_CASE("per_op registers every block, pool none") {
+  const Shape shape = small_shape();
+  const std::uint64_t blocks = 6 * shape.operations;
+  auto pool = count(*make_pool(shape, small_pool()));
+  auto per_op = count(*make_per_op(shape, small_pool(), {5}));
+  CHECK(pool[Kind::reg_mr] == 2 + 1);
+  CHECK(pool[Kind::dereg_mr] == 2 + 1);
+  CHECK(per_op[Kind::reg_mr] == blocks + 1);
+  CHECK(per_op[Kind::dereg_mr] == blocks + 1);
+  CHECK(pool[Kind::post_send] == blocks);
+  CHECK(per_op[Kind::post_send] == blocks);
+  CHECK(per_op[Kind::poll] == blocks);
+  // 51 and 50 requests on the two QPs of a thread, one completion in 4 and the last.
+  CHECK(pool[Kind::poll] == 6 * (13 + 13));
+}
+
+TEST_CASE("all() is a legal order of lines, and the same operations as the actors'") {
+  for (const auto& workload : one_of_each(small_shape())) {
+    CAPTURE(workload->title());
+    std::map<std::uint32_t, std::uint64_t> last;
+    std::map<ActorId, std::unique_ptr<Cursor>> own;
+    std::set<NameId> made;
+    std::uint64_t lines = 0;
+    Op op, same;
+    const Names& names = workload->names();
+    for (ActorId a = 0; a < names.actors().size(); ++a) own[a] = workload->cursor(a);
+    for (const auto all = workload->all(); all->next(op); ++lines) {
+      REQUIRE(own[op.actor]->next(same));
+      CHECK((same.kind == op.kind && same.id == op.id && same.line == op.line && same.to.offset == op.to.offset));
+      switch (op.kind) {
+        case Kind::reg_mr:
+          CHECK((made.contains(op.pd) && made.contains(op.address.object)));
+          [[fallthrough]];
+        case Kind::mmap:
+        case Kind::alloc_pd:
+        case Kind::create_cq:
+        case Kind::create_qp:
+          CHECK(made.insert(op.id).second);
+          break;
+        case Kind::dereg_mr:
+        case Kind::munmap:
+        case Kind::destroy_qp:
+        case Kind::destroy_cq:
+        case Kind::dealloc_pd:
+          CHECK(made.erase(op.id) == 1);
+          break;
+        case Kind::post_send: {
+          std::uint64_t& wr = last[names.actors()[op.actor].host];
+          CHECK(op.wr > wr);
+          wr = op.wr;
+          CHECK((made.contains(op.qp) && made.contains(op.sges[0].address.object) && made.contains(op.to.object)));
+          break;
+        }
+        default:
+          break;
+      }
+    }
+    CHECK(lines == workload->size());
+    CHECK(made.empty());
+  }
+}
+
+TEST_CASE("pool goes through its slots in turn, the threads of a client side by side") {
+  Shape shape = small_shape();
+  shape.clients = 1;
+  const auto workload = make_pool(shape, {Bytes(4096 + 100), Bytes(2048)});
+  std::vector<std::uint64_t> local, remote;
+  Op op;
+  for (const auto all = workload->all(); local.size() < 10 && all->next(op);)
+    if (op.kind == Kind::post_send) {
+      local.push_back(op.sges[0].address.offset / 512);
+      remote.push_back(op.to.offset / 512);
+    }
+  CHECK(local == std::vector<std::uint64_t>{0, 1, 2, 3, 4, 5, 6, 7, 0, 1});
+  CHECK(remote == std::vector<std::uint64_t>{0, 1, 2, 3, 0, 1, 2, 3, 0, 1});
+}
+
+TEST_CASE("uniform reaches all of its footprint evenly and draws the same again") {
+  Shape shape = small_shape();
+  shape.clients = shape.threads = shape.qps = 1;
+  shape.operations = 64'000;
+  const auto workload = make_uniform(shape, {Bytes(32768), 4}, {3}), again = make_uniform(shape, {Bytes(32768), 4}, {3});
+  std::map<std::pair<NameId, std::uint64_t>, std::uint64_t> hits;
+  Op op, twin;
+  const auto cursor = workload->cursor(0), other = again->cursor(0);
+  while (cursor->next(op)) {
+    REQUIRE(other->next(twin));
+    if (op.kind != Kind::post_send) continue;
+    CHECK((op.to.object == twin.to.object && op.to.offset == twin.to.offset));
+    ++hits[{op.to.object, op.to.offset}];
+  }
+  CHECK(hits.size() == 64);
+  for (const auto& [where, n] : hits) {
+    CHECK(n > 800);
+    CHECK(n < 1200);
+    CHECK(where.second + 512 <= 8192);
+  }
+}
+
+TEST_CASE("sequential threads start apart and wrap around") {
+  Shape shape = small_shape();
+  shape.clients = shape.qps = 1;
+  shape.threads = 2;
+  shape.operations = 20;
+  const auto workload = make_sequential(shape, {Bytes(16 * 512), 2});
+  std::vector<std::uint64_t> blocks;
+  Op op;
+  const NameId first = workload->names().find_object(workload->names().find_host("server").value(), "mr0");
+  for (const auto cursor = workload->cursor(1); cursor->next(op);)
+    if (op.kind == Kind::post_send) blocks.push_back(op.to.offset / 512 + (op.to.object == first ? 0 : 8));
+  REQUIRE(blocks.size() == 20);
+  for (std::uint64_t k = 0; k < blocks.size(); ++k) CHECK(blocks[k] == (8 + k) % 16);
+}
+
+TEST_CASE("the measured phase lies between two barriers, and the work between them") {
+  const auto workload = make_pool(small_shape(), small_pool());
+  bool measured = false;
+  Op op;
+  for (const auto cursor = workload->cursor(0); cursor->next(op);) {
+    if (op.kind == Kind::barrier && op.barrier == workload->start_barrier()) measured = true;
+    if (op.kind == Kind::barrier && op.barrier == workload->end_barrier()) measured = false;
+    const bool work = op.kind == Kind::post_send || op.kind == Kind::poll;
+    CHECK(work == (measured && op.kind != Kind::barrier));
+  }
+}
+
+TEST_CASE("workloads use only what actors carry out, and say so") {
+  for (const auto& workload : one_of_each(small_shape())) {
+    CHECK_NOTHROW(refuse_unsupported(*workload, carried_out()));
+    std::set<std::string> said;
+    for (const auto& use : workload->uses()) CHECK(said.insert(use.what).second);
+    for (const auto& [kind, n] : count(*workload)) CHECK(said.contains(std::string(name(kind))));
+  }
+}
+
+TEST_CASE("parameters that do not go together are complained about") {
+  Shape shape = small_shape();
+  CHECK(check(shape).empty());
+  shape.signal_every = 9;
+  shape.mtu = Bytes(1500);
+  shape.server = "client1";
+  const auto complaints = check(shape);
+  REQUIRE(complaints.size() == 3);
+  CHECK(complaints[0].message == "9 is above the window of 8: no request of a full window would complete visibly");
+  CHECK(complaints[1].message == "1500 bytes is no path MTU; allowed: 0B, 256B, 512B, 1KiB, 2KiB, 4KiB");
+  CHECK(complaints[2].message == "'client1' is the name of a client too");
+  CHECK(check(shape, PoolParams{Bytes(100), Bytes(1000)}).size() == 2);
+  CHECK(check(shape, FootprintParams{Bytes(2000), 4}).size() == 1);
+}
+
+TEST_CASE("the registry knows every kind") {
+  CHECK(Workloads::names() == std::vector<std::string>{"per_op", "pool", "sequential", "uniform"});
+}

@@ -1,0 +1,109 @@
+#include "results/text.h"
+
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <sstream>
+
+#include "results/human.h"
+#include "sample.h"
+
+namespace mtsim::results {
+namespace {
+
+std::size_t longest_line(const std::string& text) {
+  std::size_t longest = 0;
+  std::istringstream lines(text);
+  for (std::string line; std::getline(lines, line);) longest = std::max(longest, line.size());
+  return longest;
+}
+std::ptrdiff_t line_count(const std::string& text) { return std::count(text.begin(), text.end(), '\n'); }
+bool holds(const std::string& text, const std::string& part) { return text.find(part) != std::string::npos; }
+
+TEST_CASE("figures take the unit that suits") {
+  CHECK(human::time_ns(0) == "0 ns");
+  CHECK(human::time(ps(850)) == "850 ps");
+  CHECK(human::time(ps(2'314)) == "2.31 ns");
+  CHECK(human::time(ps(999'499)) == "999 ns");
+  CHECK(human::time(ps(999'600)) == "1.00 us");
+  CHECK(human::time(us(1'500'000)) == "1.50 s");
+  CHECK(human::bytes(Bytes(64)) == "64 B");
+  CHECK(human::bytes(KiB(4)) == "4.10 KB");
+  CHECK(human::bit_rate(97.71e9) == "97.7 Gb/s");
+  CHECK(human::rate(2.98e6) == "2.98 M/s");
+  CHECK(human::count(999) == "999");
+  CHECK(human::count(16'384) == "16,384");
+  CHECK(human::count(1'234'567) == "1,234,567");
+  CHECK(human::count(123'456'789) == "123 M");
+  CHECK(human::percent(0.351) == "35.1 %");
+  CHECK(human::bar(0.5, 10) == "#####");
+  CHECK(human::bar(0.001, 10).empty());
+  CHECK(human::cut("a.nic.mtt_cache", 8) == "a.nic...");
+}
+
+TEST_CASE("the summary says what a person asks first") {
+  const std::string text = summary(sample::report());
+  CHECK(holds(text, "mtsim 0.1.0: pool.mtrace, seed 7\n"));
+  CHECK(holds(text, "3 operations at 30.0 K/s, 8.19 KB of payload at 655 Mb/s, in 100 us (120 us simulated)\n"));
+  CHECK(holds(text, "Completions: 2 SUCCESS, 1 REM_ACCESS_ERR"));
+  CHECK(holds(text, "Calls that failed: 1 reg_mr ENOMEM"));
+  CHECK(holds(text, "reg_mr   2 calls, 1 ENOMEM; 1.05 MB, 256 pages; 30.0 us a call"));
+  CHECK(holds(text, "a.cpu (2 CPUs, 2.1 GHz) saturates: in use 95.0 % of the time."));
+  CHECK(holds(text, "line 17: a.t0 poll cq wr=3: expected SUCCESS, got REM_ACCESS_ERR"));
+  CHECK_FALSE(holds(text, "\x1b"));
+}
+
+TEST_CASE("a summary fits one screen whatever happened") {
+  const std::string text = summary(sample::crowded());
+  CHECK(line_count(text) <= 50);
+  CHECK(longest_line(text) <= 100);
+  CHECK(holds(text, "and 9 more opcodes"));
+  CHECK(holds(text, "(2 of 21)"));
+}
+
+TEST_CASE("an interrupted run says so") {
+  Report r = sample::report();
+  r.partial = true;
+  CHECK(holds(summary(r), "INTERRUPTED"));
+}
+
+TEST_CASE("what is empty is left out") {
+  const std::string text = summary(Report{});
+  CHECK(line_count(text) == 2);
+}
+
+TEST_CASE("colour changes nothing but colour") {
+  std::string text = summary(sample::report(), {.colour = true});
+  CHECK(holds(text, "\x1b[1m"));
+  for (const std::string style : {"\x1b[1m", "\x1b[31m", "\x1b[0m"})
+    for (std::size_t at; (at = text.find(style)) != std::string::npos;) text.erase(at, style.size());
+  CHECK(text == summary(sample::report()));
+}
+
+TEST_CASE("variants stand side by side, registration charged to each operation") {
+  Report pool = sample::report();
+  pool.registration.reg_mr = {};
+  pool.unexpected_total = 0;
+  pool.unexpected.clear();
+  const std::string text = side_by_side(std::vector<Variant>{{"per_op", sample::report()}, {"pool", pool}});
+  CHECK(holds(text, "Variant                                 per_op              pool\n"));
+  // 30 us of reg_mr over three operations.
+  CHECK(holds(text, "  reg_mr                               10.0 us                 -\n"));
+  CHECK(holds(text, "    pin                                9.67 us                 -\n"));
+  CHECK(holds(text, "CPU share of registration               35.0 %            35.0 %\n"));
+  CHECK(holds(text, "per_op: a.cpu (2 CPUs, 2.1 GHz) saturates: in use 95.0 % of the time.\n"));
+  CHECK(holds(text, "per_op: first unexpected answer: line 17:"));
+  CHECK(longest_line(text) <= 100);
+}
+
+TEST_CASE("more than four variants wrap into blocks") {
+  std::vector<Variant> variants;
+  for (int i = 0; i < 6; ++i) variants.push_back({"a_variant_with_a_long_name_" + std::to_string(i), sample::crowded()});
+  const std::string text = side_by_side(variants);
+  CHECK(longest_line(text) <= 100);
+  std::size_t blocks = 0;
+  for (std::size_t at = 0; (at = text.find("\nVariant ", at)) != std::string::npos; ++at) ++blocks;
+  CHECK(blocks == 2);
+}
+
+}  // namespace
+}  // namespace mtsim::results

@@ -1,0 +1,62 @@
+// mtsim gen.
+#include <iostream>
+#include <sstream>
+
+#include "base/config.h"
+#include "base/error.h"
+#include "command.h"
+#include "program/trace_writer.h"
+#include "program/workload.h"
+#include "results/output_file.h"
+#include "system/settings.h"
+
+namespace mtsim::tool {
+namespace {
+
+struct GenArguments {
+  std::string config, output;
+  std::vector<std::string> sets;
+};
+
+int generate(const GenArguments& arguments) {
+  const Config config = Config::load(arguments.config, arguments.sets);
+  if (!config.has("workload")) throw UserError(arguments.config + ": there is no workload to write out");
+  const std::string kind = config.word("workload.kind", "", program::Workloads::names());
+  const auto workload = program::Workloads::make(kind, config);
+  // The rest of the configuration is read for its mistakes.
+  system::read_settings(config);
+  if (workload)
+    for (const std::string& host : workload->names().hosts()) system::read_host(config, host);
+  config.finish();
+
+  results::OutputFile out(arguments.output);
+  std::ostringstream text;
+  program::TraceWriter writer(text, workload->names());
+  writer.meta({{"source", "mtsim gen"}, {"workload", kind}});
+  for (const std::string& host : workload->names().hosts()) writer.host(host, 0);
+  const auto all = workload->all();
+  const auto flush = [&] {
+    out.write(text.str());
+    text.str({});
+  };
+  for (program::Op op; all->next(op);) {
+    writer.write(op);
+    if (text.tellp() > 1 << 20) flush();
+  }
+  flush();
+  out.commit();
+  return 0;
+}
+
+}  // namespace
+
+void add_gen(CLI::App& app, Action& chosen) {
+  auto* command = app.add_subcommand("gen", "Write a configuration's workload out as a trace");
+  auto arguments = std::make_shared<GenArguments>();
+  command->add_option("workload", arguments->config, "Configuration (YAML) with a workload")->required();
+  command->add_option("-o,--output", arguments->output, "Trace to write; - is standard output")->required()->type_name("TRACE");
+  command->add_option("--set", arguments->sets, "PATH=VALUE: goes before everything that the configuration says")->type_name("PATH=VALUE")->allow_extra_args(false);
+  command->callback([&chosen, arguments] { chosen = [arguments] { return generate(*arguments); }; });
+}
+
+}  // namespace mtsim::tool
