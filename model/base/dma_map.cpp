@@ -25,10 +25,14 @@ DmaMap::DmaMap(FrameLaw law, const std::vector<FrameExtent>& extents, Bytes lead
   assert(page == pages().raw);
 }
 
-DmaRun DmaMap::run_from(std::uint64_t page) const {
+std::vector<DmaMap::Piece>::const_iterator DmaMap::piece_of(std::uint64_t page) const {
   assert(page < pages().raw);
-  auto piece = std::prev(std::upper_bound(pieces_.begin(), pieces_.end(), page,
-                                          [](std::uint64_t wanted, const Piece& candidate) { return wanted < candidate.first_page; }));
+  return std::prev(std::upper_bound(pieces_.begin(), pieces_.end(), page,
+                                    [](std::uint64_t wanted, const Piece& candidate) { return wanted < candidate.first_page; }));
+}
+
+DmaRun DmaMap::run_from(std::uint64_t page) const {
+  auto piece = piece_of(page);
   const std::uint64_t within = page - piece->first_page;
   const Pa start = law_.address(piece->frames, within);
   std::uint64_t end = law_.run(piece->frames, within).end;
@@ -50,8 +54,11 @@ DmaRun DmaMap::at(Bytes offset) const {
 
 Pa DmaMap::block(std::uint64_t i, Bytes block, Iova iova) const {
   const Bytes before{iova.raw & (block.raw - 1)};
-  if (i == 0) return at(Bytes(0)).start - before;
-  return at(block * i - before).start;
+  const Bytes position = lead_ + (i == 0 ? Bytes(0) : block * i - before);
+  const std::uint64_t page = position / page_bytes;
+  const auto piece = piece_of(page);
+  const Pa start = law_.address(piece->frames, page - piece->first_page) + position % page_bytes;
+  return i == 0 ? start - before : start;
 }
 
 std::uint64_t DmaMap::count_runs(std::uint64_t limit) const {

@@ -50,6 +50,7 @@ class DmaMap {
     FrameExtent frames;
     bool joined;  ///< physically contiguous with the end of the piece before
   };
+  std::vector<Piece>::const_iterator piece_of(std::uint64_t page) const;
   DmaRun run_from(std::uint64_t page) const;
 
   FrameLaw law_;

@@ -20,8 +20,13 @@ double runs_per_page(unsigned log) {
   return log == 9 ? 1 / segment : 1 / unit + (1 - 1 / unit) / segment;
 }
 
+/// One of `n` values, from `width` random bits: a multiplication where a division would do the same.
+constexpr std::uint64_t scaled(std::uint64_t bits, unsigned width, std::uint64_t n) { return bits * n >> width; }
+
 /// An odd multiplier other than 1 makes a permutation of 2^k places in which place p+1 never follows place p.
-std::uint64_t odd_multiplier(std::uint64_t bits, std::uint64_t places) { return 3 + 2 * (bits % (places / 2 - 1)); }
+constexpr std::uint64_t odd_multiplier(std::uint64_t bits, unsigned width, std::uint64_t places) {
+  return 3 + 2 * scaled(bits, width, places / 2 - 1);
+}
 
 }  // namespace
 
@@ -51,15 +56,15 @@ FrameLaw::Draw FrameLaw::draw(std::uint64_t segment) const {
   const std::uint64_t runs = segment_pages >> log;
   if (runs == 1) return {log, 1, 0, 0};
   const std::uint64_t phase = (bits >> 32 & 0xff) & ((std::uint64_t{1} << log) - 1);
-  return {log, odd_multiplier(bits >> 40 & 0xff, runs), (bits >> 48) & (runs - 1), phase};
+  return {log, odd_multiplier(bits >> 40 & 0xff, 8, runs), (bits >> 48) & (runs - 1), phase};
 }
 
 std::uint64_t FrameLaw::place_of_segment(std::uint64_t segment) const {
   const std::uint64_t region = segment / region_segments;
   const std::uint64_t bits = draw_bits(region_stream, region);
   // A shift other than 0 keeps a region's first segment apart from the last one of the region before.
-  const std::uint64_t shift = 1 + (bits >> 32) % (region_segments - 1);
-  const std::uint64_t place = odd_multiplier(bits & 0xffff, region_segments) * (segment % region_segments) + shift;
+  const std::uint64_t shift = 1 + scaled(bits >> 32, 32, region_segments - 1);
+  const std::uint64_t place = odd_multiplier(bits & 0xffff, 16, region_segments) * (segment % region_segments) + shift;
   return region * region_segments + place % region_segments;
 }
 

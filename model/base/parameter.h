@@ -6,8 +6,8 @@
 //     Bytes max_payload{};
 //     static void declare(Declaration<LinkParams>& d) {
 //       d.section("pcie", "The PCIe link between a NIC and its root complex.");
-//       d.field("lanes", &LinkParams::lanes).standard("16").range("1", "32").means("Lanes of the link.").source("typical of 100 Gb/s NICs");
-//       d.field("max_payload", &LinkParams::max_payload).standard("256B").range("128B", "4KiB").means("...").source("...");
+//       d.field("lanes", &LinkParams::lanes).standard("16").range("1", "32").means("Lanes of the link.").source("typical of 100 Gb/s
+//       NICs"); d.field("max_payload", &LinkParams::max_payload).standard("256B").range("128B", "4KiB").means("...").source("...");
 //     }
 //   };
 //
@@ -29,13 +29,13 @@ namespace mtsim {
 
 /// One declared parameter, without its type: what describe, the schema and the checks need.
 struct Parameter {
-  std::string name;                   ///< the last word of its YAML path
-  std::string unit;                   ///< "time", "bytes", "rate", "frequency", "count", "number", "bool", "text" or "choice"
-  std::string standard;               ///< the default, as YAML would give it
-  std::string low, high;              ///< bounds, inclusive; empty where there is none
-  std::vector<std::string> choices;   ///< the words allowed, for "choice"
+  std::string name;                  ///< the last word of its YAML path
+  std::string unit;                  ///< "time", "bytes", "rate", "frequency", "count", "number", "bool", "text" or "choice"
+  std::string standard;              ///< the default, as YAML would give it
+  std::string low, high;             ///< bounds, inclusive; empty where there is none
+  std::vector<std::string> choices;  ///< the words allowed, for "choice"
   std::string meaning;
-  std::string source;                 ///< where the default comes from: a measurement, a document, `estimate (N1)`
+  std::string source;  ///< where the default comes from: a measurement, a document, `estimate (N1)`
   /// Parses `text` into the member of `object`; returns what is wrong with it, or an empty string.
   std::function<std::string(void* object, const std::string& text)> assign;
   /// Below, at or above zero as the value of `a` is smaller than, equal to or larger than that of `b`. Set where values have an order.
@@ -61,10 +61,23 @@ class Declaration {
   class Field {
    public:
     explicit Field(Parameter& p) : p_(p) {}
-    Field& standard(std::string text) { p_.standard = std::move(text); return *this; }
-    Field& range(std::string low, std::string high) { p_.low = std::move(low); p_.high = std::move(high); return *this; }
-    Field& means(std::string text) { p_.meaning = std::move(text); return *this; }
-    Field& source(std::string text) { p_.source = std::move(text); return *this; }
+    Field& standard(std::string text) {
+      p_.standard = std::move(text);
+      return *this;
+    }
+    Field& range(std::string low, std::string high) {
+      p_.low = std::move(low);
+      p_.high = std::move(high);
+      return *this;
+    }
+    Field& means(std::string text) {
+      p_.meaning = std::move(text);
+      return *this;
+    }
+    Field& source(std::string text) {
+      p_.source = std::move(text);
+      return *this;
+    }
 
    private:
     Parameter& p_;

@@ -45,11 +45,14 @@ void Channel::submit(unsigned agent, const Shape& shape, Notice* notice, Time ex
   (queue.head ? queue.tail->behind : queue.head) = &train;
   queue.tail = &train;
   active_ |= 1u << agent;
-  if (free_ < now) free_ = now;   // an idle channel begins with what comes first
+  if (free_ < now) free_ = now;  // an idle channel begins with what comes first
   ++usage_.requests;
   if (notice == nullptr) return;
   train.order = notice->order;
-  train.fire = [](Timer& t) { auto& self = static_cast<Train&>(t); self.channel->told(self); };
+  train.fire = [](Timer& t) {
+    auto& self = static_cast<Train&>(t);
+    self.channel->told(self);
+  };
   scheduler_.arm(train, (train.of_first ? start + train.cell : queue.bound) + train.extra);
 }
 
@@ -82,11 +85,14 @@ void Channel::finish(Queue& queue) {
 // Decisions that fall before or at `until`: at each the next agent in turn sends one cell; alone, an agent sends on without decisions.
 void Channel::settle(Time until) {
   while (active_ != 0 && free_ <= until) {
-    if (std::has_single_bit(active_)) {
+    if ((active_ & (active_ - 1)) == 0) {
       Queue& queue = queues_[std::countr_zero(active_)];
       Train& train = *queue.head;
-      const auto fit = static_cast<std::uint64_t>((until - free_).raw / std::max<std::int64_t>(train.cell.raw, 1)) + 1;
-      send(train, static_cast<std::uint32_t>(std::min<std::uint64_t>(train.left, fit)));
+      std::uint32_t fit = train.left;
+      // The division only where the train is not over by then.
+      if (free_ + train.rest() > until + train.last)
+        fit = static_cast<std::uint32_t>((until - free_).raw / std::max<std::int64_t>(train.cell.raw, 1)) + 1;
+      send(train, std::min(train.left, fit));
       turn_ = (train.agent + 1) % agents;
       if (train.left == 0) finish(queue);
     } else {
@@ -112,10 +118,8 @@ void Channel::told(Train& train) {
   const Time due = (train.marked ? train.mark : earliest_mark(train)) + train.extra;
   if (due > now) return scheduler_.arm(train, due);
   Notice& notice = *train.notice;
-  if (train.left == 0)
-    recycle(train);
-  else
-    train.notice = nullptr;   // told of its first cell; recycled when the last has gone
+  if (train.left == 0) recycle(train);
+  else train.notice = nullptr;  // told of its first cell; recycled when the last has gone
   notice.arrived(notice);
 }
 

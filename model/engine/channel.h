@@ -46,20 +46,20 @@ class Channel {
   struct Train : Timer {
     Channel* channel;
     unsigned agent;
-    std::uint32_t left;        ///< cells not sent yet
+    std::uint32_t left;  ///< cells not sent yet
     bool of_first, begun, marked;
     Time cell, last;
-    Time since;                ///< when it was submitted
-    Time mark;                 ///< end of the cell that the notice waits for, once sent
-    Time extra;                ///< from that end to the notice
+    Time since;  ///< when it was submitted
+    Time mark;   ///< end of the cell that the notice waits for, once sent
+    Time extra;  ///< from that end to the notice
     Notice* notice;
-    Train* behind;             ///< next in its agent's queue, or in the free list
+    Train* behind;  ///< next in its agent's queue, or in the free list
     Time rest() const { return Time(cell.raw * (left - 1)) + last; }
   };
   struct Queue {
     Train* head = nullptr;
     Train* tail = nullptr;
-    Time bound;                ///< no earlier than this the queue can be empty
+    Time bound;  ///< no earlier than this the queue can be empty
   };
 
   void settle(Time until);
@@ -73,9 +73,9 @@ class Channel {
   Scheduler& scheduler_;
   Time latency_;
   std::array<Queue, agents> queues_;
-  unsigned active_ = 0;        ///< bit set of agents with something to send
-  unsigned turn_ = 0;          ///< the agent whose turn is next
-  Time free_;                  ///< end of the last cell sent
+  unsigned active_ = 0;  ///< bit set of agents with something to send
+  unsigned turn_ = 0;    ///< the agent whose turn is next
+  Time free_;            ///< end of the last cell sent
   Usage usage_;
   std::vector<std::unique_ptr<Train[]>> slabs_;
   Train* spare_ = nullptr;

@@ -50,14 +50,12 @@ class FramePool {
   std::size_t left_ = 0;
 };
 
-FramePool& pool() {
-  static thread_local FramePool frames;
-  return frames;
-}
+// A model runs on one thread.
+constinit FramePool pool;
 
 }  // namespace
 
-void* allocate_frame(std::size_t bytes) { return pool().take(bytes); }
-void release_frame(void* frame, std::size_t bytes) noexcept { pool().give(frame, bytes); }
+void* allocate_frame(std::size_t bytes) { return pool.take(bytes); }
+void release_frame(void* frame, std::size_t bytes) noexcept { pool.give(frame, bytes); }
 
 }  // namespace mtsim::engine

@@ -1,5 +1,6 @@
 // Memory for coroutine frames: free lists by size. Flows start and end with every operation, and the general allocator would be the
-// largest cost of a step. One pool a thread, since coroutine frames are allocated before any object of the model can be named.
+// largest cost of a step. One pool for the process, since a frame is allocated before any object of the model can be named; models run on
+// one thread.
 #pragma once
 
 #include <cstddef>

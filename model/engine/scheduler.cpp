@@ -50,18 +50,14 @@ void Scheduler::drain() {
   catch_up();
   draining_ = true;
   // Foreign processes can become active only by what the model itself does while it drains: that shows in horizon(), which is cheap but
-  // not free, so it is asked again after each busy picosecond rather than after each timer.
+  // not free, so it is asked again before each busy picosecond rather than before each timer. It is asked before the wheel turns: what a
+  // process then does may lie before what the wheel would have turned to.
   Time limit = std::max(horizon(), now_);
   while (!stopped()) {
+    if (!alone_ && wheel_.size() != 0 && wheel_.earliest() > now_) limit = std::max(horizon(), now_);
     Timer* timer = wheel_.next(limit);
     if (timer == nullptr) break;
-    if (timer->when > now_) {
-      if (!alone_) {
-        limit = std::max(horizon(), now_);
-        if (timer->when > limit) break;
-      }
-      now_ = timer->when;
-    }
+    now_ = timer->when;
     wheel_.pop();
     if ((++timed_events_ & 0xffff) == 0 && heartbeat_) heartbeat_();
     timer->fire(*timer);

@@ -27,7 +27,8 @@ class Scheduler : public sc_core::sc_module {
   void arm(Timer& timer, Time when) {
     timer.when = when;
     wheel_.push(timer);
-    if (!draining_) [[unlikely]] wake_kernel();
+    if (!draining_) [[unlikely]]
+      wake_kernel();
   }
 
   /// A call into the model from a foreign SystemC process begins with this.
@@ -65,7 +66,7 @@ class Scheduler : public sc_core::sc_module {
   Time end_{INT64_MAX};
   bool draining_ = false;
   bool strict_ = false;
-  bool alone_ = false;   ///< no process but ours exists: nothing foreign can happen while the model runs
+  bool alone_ = false;  ///< no process but ours exists: nothing foreign can happen while the model runs
   std::atomic<bool> stop_{false};
   std::function<void()> heartbeat_;
   std::uint64_t timed_events_ = 0;

@@ -10,10 +10,10 @@ namespace mtsim::engine {
 
 struct Usage {
   std::uint64_t requests = 0;
-  std::uint64_t waited = 0;     ///< requests that had to wait
-  Time busy;                    ///< time in use, summed over the resource's places
+  std::uint64_t waited = 0;  ///< requests that had to wait
+  Time busy;                 ///< time in use, summed over the resource's places
   Time wait_total, wait_longest;
-  std::uint64_t most = 0;       ///< most in use, or longest queue, at once
+  std::uint64_t most = 0;  ///< most in use, or longest queue, at once
 
   void wait(Time span) {
     if (span.raw == 0) return;

@@ -1,4 +1,4 @@
-// A timing wheel: slots of a fixed span of about a nanosecond, each sorted by (time, order); a heap for what lies beyond the horizon.
+// A timing wheel: slots of a fixed span of about four nanoseconds, each sorted by (time, order); a heap for what lies beyond the horizon.
 // Equal (time, order) leave in the order in which they came.
 #pragma once
 
@@ -18,8 +18,7 @@ class Wheel {
     const std::int64_t slot = timer.when.raw >> slot_shift;
     if (slot < base_ + slot_count) [[likely]]
       place(timer, slot);
-    else
-      push_far(timer);
+    else push_far(timer);
     ++size_;
   }
 
@@ -44,8 +43,8 @@ class Wheel {
   std::uint64_t size() const { return size_; }
 
  private:
-  static constexpr int slot_shift = 10;
-  static constexpr std::int64_t slot_count = 4096;
+  static constexpr int slot_shift = 12;
+  static constexpr std::int64_t slot_count = 2048;
   static constexpr std::int64_t slot_mask = slot_count - 1;
 
   struct Slot {
@@ -68,7 +67,7 @@ class Wheel {
       timer.next = nullptr;
       slot.head = slot.tail = &timer;
       words_[index >> 6] |= std::uint64_t{1} << (index & 63);
-      summary_ |= std::uint64_t{1} << (index >> 6);
+      summary_ |= std::uint32_t{1} << (index >> 6);
     } else if (!before(timer, *slot.tail)) {
       timer.next = nullptr;
       slot.tail->next = &timer;
@@ -83,20 +82,22 @@ class Wheel {
 
   void clear_bit(std::int64_t index) {
     words_[index >> 6] &= ~(std::uint64_t{1} << (index & 63));
-    if (words_[index >> 6] == 0) summary_ &= ~(std::uint64_t{1} << (index >> 6));
+    if (words_[index >> 6] == 0) summary_ &= ~(std::uint32_t{1} << (index >> 6));
   }
 
   Timer* turn(Time limit);
+  void draw_in();
   void push_far(Timer& timer);
   /// Slot number of the first occupied slot from base_ on; at least one is occupied.
   std::int64_t next_occupied() const;
 
   std::array<Slot, slot_count> slots_{};
   std::array<std::uint64_t, slot_count / 64> words_{};
-  std::uint64_t summary_ = 0;
-  std::int64_t base_ = 0;   ///< number (time >> slot_shift) of the slot that is being served
+  std::uint32_t summary_ = 0;
+  std::int64_t base_ = 0;  ///< number (time >> slot_shift) of the slot that is being served
   std::uint64_t size_ = 0;
-  std::vector<Far> far_;    ///< a heap, earliest first
+  std::vector<Far> far_;               ///< a heap, earliest first
+  std::int64_t far_slot_ = INT64_MAX;  ///< slot number of its earliest
   std::uint64_t far_serial_ = 0;
 };
 

@@ -31,12 +31,14 @@ class Switch : public sc_core::sc_module, public ports::Network, private ports::
   ports::WireFormat format() const override;
 
   struct PortCounts {
-    std::uint64_t packets = 0, bytes = 0;     ///< out of the switch to the host; bytes as on the wire
+    std::uint64_t packets = 0, bytes = 0;  ///< out of the switch to the host; bytes as on the wire
     std::uint64_t payload_bytes = 0;
-    std::uint64_t deepest_bytes = 0;          ///< of the output queue
+    Time longest_backlog;  ///< time that the output needed for what stood in its queue
   };
   std::size_t port_count() const { return up_.size(); }
   const PortCounts& counts(std::uint32_t port) const { return counts_[port]; }
+  /// Most bytes that stood in the output's queue at once.
+  Bytes deepest(std::uint32_t port) const;
   /// The link from the host to the switch.
   const engine::Usage& up_usage(std::uint32_t port) const { return up_[port].usage(); }
   /// The link from the switch to the host.

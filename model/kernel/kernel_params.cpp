@@ -14,12 +14,12 @@ void declare_registration(Declaration<KernelParams>& d) {
       .means("Entry and exit of a system call, with the library's and uverbs' dispatch.")
       .source("estimate (R3)");
   d.field("registration", &KernelParams::registration)
-      .standard("20us")
+      .standard("24us")
       .range("0ns", "10ms")
       .means("Fixed part of reg_mr on the CPU: user object, umem, MR, restrack.")
       .source("estimate (R2, R6)");
   d.field("deregistration", &KernelParams::deregistration)
-      .standard("13us")
+      .standard("17us")
       .range("0ns", "10ms")
       .means("Fixed part of dereg_mr on the CPU.")
       .source("estimate (R2, R6)");

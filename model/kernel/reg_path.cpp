@@ -1,5 +1,6 @@
 #include "kernel/reg_path.h"
 
+#include <algorithm>
 #include <cerrno>
 
 namespace mtsim::kernel {

@@ -58,10 +58,8 @@ void Cache::fill(std::uint64_t tag, translate::Content content) {
     }
     if (set[i].used < victim->used) victim = &set[i];
   }
-  if (victim->used == 0)
-    ++held_;
-  else
-    ++counts_.evictions;
+  if (victim->used == 0) ++held_;
+  else ++counts_.evictions;
   *victim = {tag, ++serial_, content};
 }
 

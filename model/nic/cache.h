@@ -38,16 +38,16 @@ class Cache : public sc_core::sc_module, public ports::LineCache {
  private:
   struct Way {
     std::uint64_t tag = ~std::uint64_t{0};
-    std::uint64_t used = 0;        ///< serial of the last use; 0 is never
+    std::uint64_t used = 0;  ///< serial of the last use; 0 is never
     translate::Content content = 0;
   };
   Way* set_of(std::uint64_t tag) { return &ways_of_[(tag & set_mask_) * ways_]; }
   void classify(std::uint64_t tag);
 
   std::uint32_t ways_;
-  std::uint64_t set_mask_ = 0;     ///< the number of sets is a power of two
+  std::uint64_t set_mask_ = 0;  ///< the number of sets is a power of two
   std::vector<Way> ways_of_;
-  std::vector<bool> seen_;         ///< lines that were ever asked for: the first time is a cold miss
+  std::vector<bool> seen_;  ///< lines that were ever asked for: the first time is a cold miss
   std::uint64_t serial_ = 0, held_ = 0;
   Counts counts_;
 };

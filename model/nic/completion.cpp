@@ -38,8 +38,8 @@ void Completion::retire(Qp& qp, std::uint32_t index, verbs::Status status) {
   scheduler_.spawn(write_cqe(qp.attributes.ring, qp.attributes.send_cq, index, status, qp.requester_order));
 }
 
-engine::Flow Completion::write_cqe(std::shared_ptr<ports::SendRing> ring, std::shared_ptr<ports::CompletionQueue> cq,
-                                   std::uint32_t index, verbs::Status status, engine::Order order) {
+engine::Flow Completion::write_cqe(std::shared_ptr<ports::SendRing> ring, std::shared_ptr<ports::CompletionQueue> cq, std::uint32_t index,
+                                   verbs::Status status, engine::Order order) {
   ++cqes_;
   co_await ports::DmaWrite(*dma.operator->(), cq->next_slot(), Bytes(64), order);
   ports::Wqe& wqe = ring->at(index);

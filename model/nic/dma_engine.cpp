@@ -1,6 +1,7 @@
 #include "nic/dma_engine.h"
 
 #include <algorithm>
+#include <bit>
 
 namespace mtsim::nic {
 
@@ -10,10 +11,13 @@ DmaEngine::DmaEngine(sc_core::sc_module_name module_name, engine::Scheduler& sch
 void DmaEngine::end_of_elaboration() {
   limits_ = link->limits();
   free_tags_ = limits_.tags;
+  payload_log_ = static_cast<unsigned>(std::countr_zero(limits_.max_payload.raw));
+  request_log_ = static_cast<unsigned>(std::countr_zero(limits_.max_read_request.raw));
 }
 
-std::uint32_t DmaEngine::pieces(Pa address, Bytes length, Bytes unit) {
-  return static_cast<std::uint32_t>(ceil_div(address.raw % unit.raw + length.raw, unit.raw));
+std::uint32_t DmaEngine::pieces(Pa address, Bytes length, unsigned unit_log) {
+  const std::uint64_t last = address.raw + length.raw - 1;
+  return static_cast<std::uint32_t>((last >> unit_log) - (address.raw >> unit_log) + 1);
 }
 
 void DmaEngine::read(ports::ReadBurst& burst) {
@@ -26,7 +30,7 @@ void DmaEngine::read(ports::ReadBurst& burst) {
     ports::ReadBurst& self = *static_cast<ports::ReadBurst::Leg&>(notice).burst;
     auto& engine = *static_cast<DmaEngine*>(self.owner);
     // Completions break at MPS-aligned addresses, as the read completion boundary demands.
-    engine.link->complete({pieces(self.address, self.asked, engine.limits_.max_payload), self.asked}, self.data);
+    engine.link->complete({pieces(self.address, self.asked, engine.payload_log_), self.asked}, self.data);
   };
   burst.data.arrived = [](engine::Notice& notice) {
     ports::ReadBurst& self = *static_cast<ports::ReadBurst::Leg&>(notice).burst;
@@ -34,7 +38,7 @@ void DmaEngine::read(ports::ReadBurst& burst) {
   };
   burst.owner = this;
   ++usage_.requests;
-  burst.tags = std::min(pieces(burst.address, burst.length, limits_.max_read_request), limits_.tags);
+  burst.tags = std::min(pieces(burst.address, burst.length, request_log_), limits_.tags);
   if (first_ == nullptr && burst.tags <= free_tags_) return issue(burst);
   (first_ ? last_->next : first_) = &burst;
   last_ = &burst;
@@ -45,7 +49,7 @@ void DmaEngine::issue(ports::ReadBurst& burst) {
   free_tags_ -= burst.tags;
   usage_.most = std::max<std::uint64_t>(usage_.most, tags_in_use());
   // The part that these tags cover ends at an MRRS boundary, or with the burst.
-  const std::uint64_t reach = burst.tags * limits_.max_read_request.raw - burst.address.raw % limits_.max_read_request.raw;
+  const std::uint64_t reach = burst.tags * limits_.max_read_request.raw - (burst.address.raw & (limits_.max_read_request.raw - 1));
   burst.asked = std::min(burst.length, Bytes(reach));
   link->request(burst.agent, burst.tags, memory->read_latency(burst.address), burst.request);
 }
@@ -57,7 +61,7 @@ void DmaEngine::landed(ports::ReadBurst& burst) {
   burst.length -= burst.asked;
   const bool over = burst.length.raw == 0;
   if (!over) {
-    burst.tags = std::min(pieces(burst.address, burst.length, limits_.max_read_request), limits_.tags);
+    burst.tags = std::min(pieces(burst.address, burst.length, request_log_), limits_.tags);
     burst.next = first_;
     if (first_ == nullptr) last_ = &burst;
     first_ = &burst;
@@ -73,7 +77,7 @@ void DmaEngine::landed(ports::ReadBurst& burst) {
 }
 
 void DmaEngine::write(Pa address, Bytes length, engine::Notice* notice) {
-  link->post({pieces(address, length, limits_.max_payload), length}, memory->write_latency(address), notice);
+  link->post({pieces(address, length, payload_log_), length}, memory->write_latency(address), notice);
 }
 
 void DmaEngine::account() {

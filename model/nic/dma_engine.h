@@ -30,12 +30,14 @@ class DmaEngine : public sc_core::sc_module, public ports::Dma {
   void issue(ports::ReadBurst& burst);
   void landed(ports::ReadBurst& burst);
   void account();
-  static std::uint32_t pieces(Pa address, Bytes length, Bytes unit);
+  /// How many blocks of 2^unit_log bytes a range of at least one byte touches.
+  static std::uint32_t pieces(Pa address, Bytes length, unsigned unit_log);
 
   engine::Scheduler& scheduler_;
-  ports::PcieLimits limits_;            ///< known once the link is bound
+  ports::PcieLimits limits_;  ///< known once the link is bound
+  unsigned payload_log_ = 8, request_log_ = 9;
   std::uint32_t free_tags_ = 0;
-  ports::ReadBurst* first_ = nullptr;   ///< waiting for tags
+  ports::ReadBurst* first_ = nullptr;  ///< waiting for tags
   ports::ReadBurst* last_ = nullptr;
   engine::Usage usage_;
   Time accounted_;

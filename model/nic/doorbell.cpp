@@ -53,10 +53,8 @@ void Doorbell::arrived(Store& store) {
   // Only the request that the store carries, and only when nothing before it is still to be fetched, is there already.
   if (carries_wqe && qp->fetched == producer - 1) qp->fetched = producer;
   qp->producer = producer;
-  if (qp->state == verbs::QpState::err)
-    retirement->fail(*qp);
-  else
-    work->wake(*qp);
+  if (qp->state == verbs::QpState::err) retirement->fail(*qp);
+  else work->wake(*qp);
 }
 
 }  // namespace mtsim::nic

@@ -61,7 +61,7 @@ Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const Ni
   firmware.tables(walker);
 }
 
-std::uint32_t Nic::create_qp(const ports::QpAttributes& attributes) { return qps_.add(attributes).qpn; }
+std::uint32_t Nic::create_qp(const ports::QpAttributes& attributes) { return qps_.add(attributes, network->format().train).qpn; }
 
 void Nic::destroy_qp(std::uint32_t qpn) {
   Qp* qp = qps_.find(qpn);
@@ -103,10 +103,8 @@ void Nic::receive(ports::Packet& packet) {
     ++lost_;
     return ports::PacketPool::give(packet);
   }
-  if (packet.kind == ports::Packet::Kind::write || packet.kind == ports::Packet::Kind::read_request)
-    responder.take(*qp, packet);
-  else
-    requester.take(*qp, packet);
+  if (packet.kind == ports::Packet::Kind::write || packet.kind == ports::Packet::Kind::read_request) responder.take(*qp, packet);
+  else requester.take(*qp, packet);
 }
 
 }  // namespace mtsim::nic

@@ -70,7 +70,7 @@ class Nic : public sc_core::sc_module, public ports::QueuePairs, public ports::N
  public:
   // The units, for those who read their counts.
   DmaEngine dma;
-  std::unique_ptr<Cache> mpt_cache, mtt_cache;   ///< null where replaced
+  std::unique_ptr<Cache> mpt_cache, mtt_cache;  ///< null where replaced
   Walker walker;
   Doorbell doorbell;
   WorkScheduler scheduler;

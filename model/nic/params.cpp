@@ -16,49 +16,140 @@ const Sections::Entrant<FirmwareParams> firmware_declared;
 
 void NicParams::declare(Declaration<NicParams>& d) {
   d.section("nic", "The NIC as a whole.");
-  d.field("clock", &NicParams::clock).standard("500MHz").range("1MHz", "10GHz").means("Clock of the NIC's units: they act on its edges.").source("estimate; not published");
-  d.field("translation", &NicParams::translation).standard("flat_mtt").means("Translation architecture.").source("mlx5 and mlx4: a flat array of entries a region");
-  d.field("table_space", &NicParams::table_space).standard("8GiB").range("128MiB", "1TiB").means("Host memory set aside for translation tables (ICM).").source("estimate; grows on demand in life");
-  d.field("walks", &NicParams::walks).standard("32").range("1", "4096").means("Table walks in flight at most.").source("estimate (N4: about 25 misses overlap on ConnectX-5)");
+  d.field("clock", &NicParams::clock)
+      .standard("500MHz")
+      .range("1MHz", "10GHz")
+      .means("Clock of the NIC's units: they act on its edges.")
+      .source("estimate; not published");
+  d.field("translation", &NicParams::translation)
+      .standard("flat_mtt")
+      .means("Translation architecture.")
+      .source("mlx5 and mlx4: a flat array of entries a region");
+  d.field("table_space", &NicParams::table_space)
+      .standard("8GiB")
+      .range("128MiB", "1TiB")
+      .means("Host memory set aside for translation tables (ICM).")
+      .source("estimate; grows on demand in life");
+  d.field("walks", &NicParams::walks)
+      .standard("32")
+      .range("1", "4096")
+      .means("Table walks in flight at most.")
+      .source("estimate (N4: about 25 misses overlap on ConnectX-5)");
 }
 
 void MptCacheParams::declare(Declaration<MptCacheParams>& d) {
   d.section("nic.mpt_cache", "Cache of memory protection table lines (mkey contexts).");
-  d.field<std::uint32_t>("lines", &MptCacheParams::lines).standard("4096").range("0", "16777216").means("Lines held.").source("estimate (N4: about 2 MB for all kinds together)");
-  d.field<std::uint32_t>("ways", &MptCacheParams::ways).standard("8").range("1", "64").means("Ways of each set; least recently used goes.").source("estimate; not published");
-  d.field<Bytes>("line", &MptCacheParams::line).standard("64B").range("64B", "512B").means("Bytes fetched on a miss; a context has 64.").source("size of an mkey context");
-  d.field<Time>("latency", &MptCacheParams::latency).standard("8ns").range("0ns", "1us").means("Of a look-up, judgement included.").source("estimate; not published");
+  d.field<std::uint32_t>("lines", &MptCacheParams::lines)
+      .standard("4096")
+      .range("0", "16777216")
+      .means("Lines held.")
+      .source("estimate (N4: about 2 MB for all kinds together)");
+  d.field<std::uint32_t>("ways", &MptCacheParams::ways)
+      .standard("8")
+      .range("1", "64")
+      .means("Ways of each set; least recently used goes.")
+      .source("estimate; not published");
+  d.field<Bytes>("line", &MptCacheParams::line)
+      .standard("64B")
+      .range("64B", "512B")
+      .means("Bytes fetched on a miss; a context has 64.")
+      .source("size of an mkey context");
+  d.field<Time>("latency", &MptCacheParams::latency)
+      .standard("8ns")
+      .range("0ns", "1us")
+      .means("Of a look-up, judgement included.")
+      .source("estimate; not published");
 }
 
 void MttCacheParams::declare(Declaration<MttCacheParams>& d) {
   d.section("nic.mtt_cache", "Cache of memory translation table lines.");
-  d.field<std::uint32_t>("lines", &MttCacheParams::lines).standard("8192").range("0", "16777216").means("Lines held.").source("estimate (N5: 1,024 sets of 64 B lines on ConnectX-4; N4)");
-  d.field<std::uint32_t>("ways", &MttCacheParams::ways).standard("8").range("1", "64").means("Ways of each set; least recently used goes.").source("estimate; not published");
-  d.field<Bytes>("line", &MttCacheParams::line).standard("64B").range("8B", "512B").means("Bytes fetched on a miss; an entry has 8.").source("N5: 64 B lines of 8 entries");
-  d.field<Time>("latency", &MttCacheParams::latency).standard("6ns").range("0ns", "1us").means("Of a look-up.").source("estimate; not published");
+  d.field<std::uint32_t>("lines", &MttCacheParams::lines)
+      .standard("8192")
+      .range("0", "16777216")
+      .means("Lines held.")
+      .source("estimate (N5: 1,024 sets of 64 B lines on ConnectX-4; N4)");
+  d.field<std::uint32_t>("ways", &MttCacheParams::ways)
+      .standard("8")
+      .range("1", "64")
+      .means("Ways of each set; least recently used goes.")
+      .source("estimate; not published");
+  d.field<Bytes>("line", &MttCacheParams::line)
+      .standard("64B")
+      .range("8B", "512B")
+      .means("Bytes fetched on a miss; an entry has 8.")
+      .source("N5: 64 B lines of 8 entries");
+  d.field<Time>("latency", &MttCacheParams::latency)
+      .standard("6ns")
+      .range("0ns", "1us")
+      .means("Of a look-up.")
+      .source("estimate; not published");
 }
 
 void RequesterParams::declare(Declaration<RequesterParams>& d) {
   d.section("nic.requester", "The unit that takes up work requests and sends packets.");
-  d.field<Time>("interval", &RequesterParams::interval).standard("14ns").range("0ns", "10us").means("Between two requests (or pieces of one) taken up.").source("estimate (N7: about 110 M requests/s on ConnectX-6, less on ConnectX-5)");
-  d.field<Time>("service", &RequesterParams::service).standard("40ns").range("0ns", "10us").means("From taking a request up to its key look-up.").source("estimate (N3)");
-  d.field<std::uint32_t>("contexts", &RequesterParams::contexts).standard("64").range("1", "65536").means("Requests between taking up and the end of their translation.").source("estimate; not published");
-  d.field("buffer", &RequesterParams::buffer).standard("64KiB").range("4KiB", "64MiB").means("Payload being fetched or waiting for the wire.").source("estimate: several times bandwidth times PCIe round trip");
-  d.field("prefetch", &RequesterParams::prefetch).standard("16").range("1", "4096").means("WQEs of a QP that are fetched ahead at most.").source("estimate; not published");
+  d.field<Time>("interval", &RequesterParams::interval)
+      .standard("14ns")
+      .range("0ns", "10us")
+      .means("Between two requests (or pieces of one) taken up.")
+      .source("estimate (N7: about 110 M requests/s on ConnectX-6, less on ConnectX-5)");
+  d.field<Time>("service", &RequesterParams::service)
+      .standard("40ns")
+      .range("0ns", "10us")
+      .means("From taking a request up to its key look-up.")
+      .source("estimate (N3)");
+  d.field<std::uint32_t>("contexts", &RequesterParams::contexts)
+      .standard("64")
+      .range("1", "65536")
+      .means("Requests between taking up and the end of their translation.")
+      .source("estimate; not published");
+  d.field("buffer", &RequesterParams::buffer)
+      .standard("64KiB")
+      .range("4KiB", "64MiB")
+      .means("Payload being fetched or waiting for the wire.")
+      .source("estimate: several times bandwidth times PCIe round trip");
+  d.field("prefetch", &RequesterParams::prefetch)
+      .standard("16")
+      .range("1", "4096")
+      .means("WQEs of a QP that are fetched ahead at most.")
+      .source("estimate; not published");
 }
 
 void ResponderParams::declare(Declaration<ResponderParams>& d) {
   d.section("nic.responder", "The unit that carries out requests of peers.");
-  d.field<Time>("interval", &ResponderParams::interval).standard("14ns").range("0ns", "10us").means("Between two packets (or trains) taken up.").source("estimate (N4: 35 M READs/s at least)");
-  d.field<Time>("service", &ResponderParams::service).standard("30ns").range("0ns", "10us").means("From taking a packet up to its key look-up.").source("estimate (N3)");
-  d.field<std::uint32_t>("contexts", &ResponderParams::contexts).standard("32").range("1", "65536").means("Packets between taking up and the end of their translation; each waits for its own misses.").source("estimate (N4: about 25 misses overlap on ConnectX-5)");
-  d.field("buffer", &ResponderParams::buffer).standard("64KiB").range("4KiB", "64MiB").means("READ payload being fetched or waiting for the wire.").source("estimate: several times bandwidth times PCIe round trip");
+  d.field<Time>("interval", &ResponderParams::interval)
+      .standard("14ns")
+      .range("0ns", "10us")
+      .means("Between two packets (or trains) taken up.")
+      .source("estimate (N4: 35 M READs/s at least)");
+  d.field<Time>("service", &ResponderParams::service)
+      .standard("30ns")
+      .range("0ns", "10us")
+      .means("From taking a packet up to its key look-up.")
+      .source("estimate (N3)");
+  d.field<std::uint32_t>("contexts", &ResponderParams::contexts)
+      .standard("32")
+      .range("1", "65536")
+      .means("Packets between taking up and the end of their translation; each waits for its own misses.")
+      .source("estimate (N4: about 25 misses overlap on ConnectX-5)");
+  d.field("buffer", &ResponderParams::buffer)
+      .standard("64KiB")
+      .range("4KiB", "64MiB")
+      .means("READ payload being fetched or waiting for the wire.")
+      .source("estimate: several times bandwidth times PCIe round trip");
 }
 
 void FirmwareParams::declare(Declaration<FirmwareParams>& d) {
   d.section("nic.firmware", "The command queue and the UMR queue pair.");
-  d.field("command_slots", &FirmwareParams::command_slots).standard("31").range("1", "1024").means("Commands that may be under way; the firmware carries them out one by one.").source("mlx5: 2^5 slots less the page slot (cmd.c)");
-  d.field("umr", &FirmwareParams::umr).standard("1us").range("0ns", "1ms").means("The NIC's own time for one UMR WQE, transfers apart.").source("estimate (R3; F1: about 770 ns a fast registration)");
+  d.field("command_slots", &FirmwareParams::command_slots)
+      .standard("31")
+      .range("1", "1024")
+      .means("Commands that may be under way; the firmware carries them out one by one.")
+      .source("mlx5: 2^5 slots less the page slot (cmd.c)");
+  d.field("umr", &FirmwareParams::umr)
+      .standard("1us")
+      .range("0ns", "1ms")
+      .means("The NIC's own time for one UMR WQE, transfers apart.")
+      .source("estimate (R3; F1: about 770 ns a fast registration)");
 }
 
 }  // namespace mtsim::nic

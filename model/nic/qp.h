@@ -76,22 +76,28 @@ struct Qp {
   ports::QpAttributes attributes;
   verbs::QpState state = verbs::QpState::reset;
   bool destroyed = false;
-  std::uint32_t life = 0;         ///< counts resets and failures: work taken up in an earlier life is void
+  std::uint32_t life = 0;  ///< counts resets and failures: work taken up in an earlier life is void
   std::uint32_t peer_port = 0, peer_qpn = 0;
   engine::Order requester_order, responder_order;
+  std::uint64_t train = 0;  ///< bytes of a message that travel as one: a multiple of the path MTU
+  /// Packets that carry so many bytes of a message.
+  std::uint32_t packets(std::uint64_t bytes) const {
+    const std::uint64_t mtu = attributes.mtu.raw;
+    return bytes <= mtu ? 1 : static_cast<std::uint32_t>((bytes + mtu - 1) / mtu);
+  }
 
   bool sends_in(std::uint32_t of_life) const { return life == of_life && state == verbs::QpState::rts && !destroyed; }
   bool receives() const { return !destroyed && (state == verbs::QpState::rtr || state == verbs::QpState::rts); }
 
   // Send queue. Indices run on: retired <= next <= fetched <= producer.
-  std::uint32_t producer = 0;     ///< as the last doorbell said
-  std::uint32_t fetched = 0;      ///< WQEs in the NIC
-  std::uint32_t next = 0;         ///< the request being cut into pieces
-  std::uint32_t retired = 0;      ///< the oldest one outstanding
-  std::uint64_t offset = 0;       ///< bytes of request `next` already taken up
-  std::uint32_t reads = 0;        ///< READs outstanding
+  std::uint32_t producer = 0;  ///< as the last doorbell said
+  std::uint32_t fetched = 0;   ///< WQEs in the NIC
+  std::uint32_t next = 0;      ///< the request being cut into pieces
+  std::uint32_t retired = 0;   ///< the oldest one outstanding
+  std::uint64_t offset = 0;    ///< bytes of request `next` already taken up
+  std::uint32_t reads = 0;     ///< READs outstanding
   bool fetching = false, listed = false, preparing = false;
-  bool halted = false;            ///< a request failed: nothing further is taken up
+  bool halted = false;  ///< a request failed: nothing further is taken up
   Qp* next_listed = nullptr;
   Turnstile sends;
 
@@ -101,7 +107,7 @@ struct Qp {
     verbs::Status status = verbs::Status::SUCCESS;
   };
   std::vector<Outstanding> outstanding;
-  Outstanding& request(std::uint32_t index) { return outstanding[index % outstanding.size()]; }
+  Outstanding& request(std::uint32_t index) { return outstanding[index & (outstanding.size() - 1)]; }
   ports::Wqe& wqe(std::uint32_t index) { return attributes.ring->at(index); }
 
   // Responder and response side.

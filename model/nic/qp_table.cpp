@@ -1,14 +1,18 @@
 #include "nic/qp_table.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "ports/rank.h"
 
 namespace mtsim::nic {
 
-Qp& QpTable::add(const ports::QpAttributes& attributes) {
-  Qp& qp = qps_.emplace_back();
+Qp& QpTable::add(const ports::QpAttributes& attributes, Bytes train) {
+  Qp& qp = *qps_.emplace_back(std::make_unique<Qp>());
   qp.qpn = first_number + static_cast<std::uint32_t>(qps_.size() - 1);
   qp.attributes = attributes;
-  qp.outstanding.resize(attributes.ring ? attributes.ring->depth() : 0);
+  qp.train = std::max(round_down(train.raw, attributes.mtu.raw), attributes.mtu.raw);
+  qp.outstanding.resize(std::bit_ceil(attributes.ring ? attributes.ring->depth() : 1));
   qp.requester_order = ports::order(host_rank_, ports::Unit::requester, qp.qpn);
   qp.responder_order = ports::order(host_rank_, ports::Unit::responder, qp.qpn);
   return qp;

@@ -64,9 +64,7 @@ Requester::Piece Requester::cut(Qp& qp) {
   const ports::Wqe& wqe = qp.wqe(qp.next);
   Piece piece{qp.next, qp.offset, 0, qp.offset == 0, true};
   if (wqe.opcode != verbs::Opcode::read) {
-    const std::uint64_t mtu = qp.attributes.mtu.raw;
-    const std::uint64_t train = std::max(round_down(network->format().train.raw, mtu), mtu);
-    piece.bytes = static_cast<std::uint32_t>(std::min(train, wqe.length - qp.offset));
+    piece.bytes = static_cast<std::uint32_t>(std::min(qp.train, wqe.length - qp.offset));
     piece.last = qp.offset + piece.bytes == wqe.length;
   } else {
     ++qp.reads;
@@ -82,7 +80,6 @@ Requester::Piece Requester::cut(Qp& qp) {
 }
 
 ports::Packet& Requester::packet_for(Qp& qp, const ports::Wqe& wqe, const Piece& piece) {
-  const ports::WireFormat format = network->format();
   ports::Packet& packet = packets_.take();
   packet.kind = wqe.opcode == verbs::Opcode::read ? ports::Packet::Kind::read_request : ports::Packet::Kind::write;
   packet.first = piece.first;
@@ -92,9 +89,9 @@ ports::Packet& Requester::packet_for(Qp& qp, const ports::Wqe& wqe, const Piece&
   packet.source_qpn = qp.qpn;
   packet.qpn = qp.peer_qpn;
   packet.request = piece.request;
-  packet.packets = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(ceil_div(piece.bytes, qp.attributes.mtu.raw)));
+  packet.packets = qp.packets(piece.bytes);
   packet.payload = Bytes(piece.bytes);
-  packet.wire = Bytes(packet.packets * format.overhead.raw + piece.bytes + (piece.first ? format.reth.raw : 0));
+  packet.wire = Bytes(packet.packets * format_.overhead.raw + piece.bytes + (piece.first ? format_.reth.raw : 0));
   packet.address = wqe.remote_address;
   packet.offset = piece.offset;
   packet.length = wqe.length;
@@ -118,8 +115,8 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
   if (gathers) co_await buffer_.take(Bytes(piece.bytes));
   if (qp.sends_in(life)) stamp(wqe, Step::schedule) = scheduler_.now();
   const Time begin = clock_.edge(scheduler_.now() + params_.service);
-  verbs::Status status = wqe.opcode == verbs::Opcode::read && qp.attributes.rd_atomic == 0 ? verbs::Status::LOC_QP_OP_ERR
-                                                                                           : verbs::Status::SUCCESS;
+  verbs::Status status =
+      wqe.opcode == verbs::Opcode::read && qp.attributes.rd_atomic == 0 ? verbs::Status::LOC_QP_OP_ERR : verbs::Status::SUCCESS;
   ports::Query query;
   query.order = order;
   query.judged = query.ready = begin;
@@ -171,10 +168,8 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
   Time sent = scheduler_.now();
   if (qp.sends_in(life)) {
     stamp(wqe, Step::dma) = in_nic;
-    if (status != verbs::Status::SUCCESS)
-      retirement->answered(qp, piece.request, status);
-    else
-      sent = network->transmit(packet_for(qp, wqe, piece));
+    if (status != verbs::Status::SUCCESS) retirement->answered(qp, piece.request, status);
+    else sent = network->transmit(packet_for(qp, wqe, piece));
   }
   if (gathers) buffer_.give_at(sent, Bytes(piece.bytes));
   qp.sends.leave(ticket);

@@ -33,6 +33,7 @@ class Requester : public sc_core::sc_module, public PacketSink {
   std::uint64_t pieces() const { return pieces_; }
 
  private:
+  void end_of_elaboration() override { format_ = network->format(); }
   void start_of_simulation() override { scheduler_.spawn(run()); }
 
   /// One piece of a request: [offset, offset+bytes) of its payload.
@@ -56,6 +57,7 @@ class Requester : public sc_core::sc_module, public PacketSink {
   Clock clock_;
   RequesterParams params_;
   std::uint32_t port_;
+  ports::WireFormat format_;
   ports::PacketPool& packets_;
   engine::Server pipe_;
   engine::Semaphore contexts_;

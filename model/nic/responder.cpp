@@ -25,7 +25,11 @@ Responder::Responder(sc_core::sc_module_name module_name, engine::Scheduler& sch
       port_(port),
       packets_(packets),
       contexts_(scheduler, params.contexts),
-      buffer_(scheduler, params.buffer, ports::order(port, ports::Unit::responder)) {}
+      buffer_(scheduler, params.buffer, ports::order(port, ports::Unit::responder)) {
+  // The pipe moves at edges: its spans are whole cycles.
+  params_.interval = clock_.edge(params_.interval);
+  params_.service = clock_.edge(params_.service);
+}
 
 void Responder::take(Qp& qp, ports::Packet& packet) {
   packet.stamp.fill(scheduler_.now());
@@ -38,20 +42,15 @@ void Responder::take(Qp& qp, ports::Packet& packet) {
 
 engine::Flow Responder::serve(Qp& qp) {
   while (ports::Packet* packet = qp.requests.pop()) {
-    if (!qp.receives())
-      ++dropped_;   // a QP that is not ready answers nothing
-    else if (packet->kind == ports::Packet::Kind::write)
-      co_await write(qp, *packet);
-    else
-      co_await read(qp, *packet);
+    if (!qp.receives()) ++dropped_;  // a QP that is not ready answers nothing
+    else if (packet->kind == ports::Packet::Kind::write) co_await write(qp, *packet);
+    else co_await read(qp, *packet);
     ports::PacketPool::give(*packet);
   }
   qp.serving = false;
 }
 
-Time Responder::take_up() {
-  return pipe_.book(clock_.edge(scheduler_.now()), params_.interval).start + params_.service;
-}
+Time Responder::take_up() { return pipe_.book(clock_.edge(scheduler_.now()), params_.interval).start + params_.service; }
 
 // The order of checks of an RC responder for a WRITE: QP access flags; nothing more for an empty message; key, PD, access and the whole
 // range of the message on its first packet. Nothing is written of a message that is refused.
@@ -60,8 +59,8 @@ engine::Task<int> Responder::write(Qp& qp, ports::Packet& packet) {
   const Time begin = take_up();
   const std::uint32_t life = qp.life;
   packet.stamp[taken_up] = packet.stamp[judged] = packet.stamp[translated] = begin;
-  verbs::Nak nak = packet.first ? verbs::check_request(verbs::Opcode::write, qp.attributes.access, qp.attributes.dest_rd_atomic)
-                                : verbs::Nak::none;
+  verbs::Nak nak =
+      packet.first ? verbs::check_request(verbs::Opcode::write, qp.attributes.access, qp.attributes.dest_rd_atomic) : verbs::Nak::none;
   if (nak != verbs::Nak::none || packet.payload.raw == 0) co_await engine::Until(scheduler_, clock_.edge(begin), qp.responder_order);
   ports::Query query;
   query.order = qp.responder_order;
@@ -88,21 +87,19 @@ engine::Task<int> Responder::write(Qp& qp, ports::Packet& packet) {
 
 // A READ is carried out in pieces of a train each; the first carries the judgement of the whole range.
 engine::Task<int> Responder::read(Qp& qp, ports::Packet& packet) {
-  const std::uint64_t mtu = qp.attributes.mtu.raw;
-  const std::uint64_t train = std::max(round_down(network->format().train.raw, mtu), mtu);
   const std::uint32_t life = qp.life;
   ports::Query query;
   query.order = qp.responder_order;
   query.wish = {packet.rkey, qp.attributes.pd, verbs::Access::remote_read, Iova(packet.address), Bytes(packet.length)};
   std::uint64_t offset = 0;
   do {
-    const std::uint64_t bytes = std::min(train, packet.length - offset);
+    const std::uint64_t bytes = std::min(qp.train, packet.length - offset);
     co_await buffer_.take(Bytes(bytes));
     co_await contexts_.take();
     const Time begin = take_up();
     packet.stamp[taken_up] = packet.stamp[judged] = packet.stamp[translated] = begin;
-    verbs::Nak nak = offset == 0 ? verbs::check_request(verbs::Opcode::read, qp.attributes.access, qp.attributes.dest_rd_atomic)
-                                 : verbs::Nak::none;
+    verbs::Nak nak =
+        offset == 0 ? verbs::check_request(verbs::Opcode::read, qp.attributes.access, qp.attributes.dest_rd_atomic) : verbs::Nak::none;
     if (nak != verbs::Nak::none || bytes == 0) co_await engine::Until(scheduler_, clock_.edge(begin), qp.responder_order);
     Pa from;
     Bytes run;
@@ -134,9 +131,10 @@ engine::Task<int> Responder::read(Qp& qp, ports::Packet& packet) {
     reply.payload = Bytes(bytes);
     offset += bytes;
     reply.last = offset == packet.length;
-    reply.packets = std::max<std::uint32_t>(1, static_cast<std::uint32_t>(ceil_div(bytes, mtu)));
-    const ports::WireFormat format = network->format();
-    reply.wire = Bytes(reply.packets * format.overhead.raw + bytes + (reply.first || reply.last ? format.aeth.raw : 0));
+    reply.packets = qp.packets(bytes);
+    // The first and the last packet of a response carry an AETH; a response of one packet carries one.
+    const std::uint64_t aeths = reply.packets == 1 ? (reply.first || reply.last) : unsigned(reply.first) + unsigned(reply.last);
+    reply.wire = Bytes(reply.packets * format_.overhead.raw + bytes + aeths * format_.aeth.raw);
     scheduler_.spawn(respond(qp, reply, from, run));
   } while (offset < packet.length);
   co_return 0;
@@ -175,13 +173,10 @@ ports::Packet& Responder::reply_to(const Qp& qp, const ports::Packet& request, p
 void Responder::answer(Qp& qp, const ports::Packet& request, verbs::Nak nak) {
   ports::Packet& reply =
       reply_to(qp, request, nak == verbs::Nak::none ? ports::Packet::Kind::acknowledgement : ports::Packet::Kind::negative);
-  const ports::WireFormat format = network->format();
   reply.nak = nak;
-  reply.wire = format.overhead + format.aeth;
-  if (qp.answers.empty())
-    network->transmit(reply);
-  else
-    scheduler_.spawn(acknowledge(qp, reply));
+  reply.wire = format_.overhead + format_.aeth;
+  if (qp.answers.empty()) network->transmit(reply);
+  else scheduler_.spawn(acknowledge(qp, reply));
   if (nak != verbs::Nak::none) retirement->fail(qp);
 }
 

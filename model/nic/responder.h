@@ -32,6 +32,7 @@ class Responder : public sc_core::sc_module, public PacketSink {
   std::uint64_t dropped() const { return dropped_; }
 
  private:
+  void end_of_elaboration() override { format_ = network->format(); }
   engine::Flow serve(Qp& qp);
   engine::Task<int> write(Qp& qp, ports::Packet& packet);
   engine::Task<int> read(Qp& qp, ports::Packet& packet);
@@ -47,6 +48,7 @@ class Responder : public sc_core::sc_module, public PacketSink {
   Clock clock_;
   ResponderParams params_;
   std::uint32_t port_;
+  ports::WireFormat format_;
   ports::PacketPool& packets_;
   engine::Server pipe_;
   engine::Semaphore contexts_;

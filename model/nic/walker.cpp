@@ -29,7 +29,14 @@ Walker::Walker(sc_core::sc_module_name module_name, engine::Scheduler& scheduler
       architecture_(std::move(architecture)),
       settings_(std::move(settings)),
       walks_(scheduler, settings_.walks),
-      misses_(architecture_->line_kinds().size()) {}
+      misses_(architecture_->line_kinds().size()) {
+  // A cache answers at an edge: a look-up takes whole cycles.
+  for (Time& latency : settings_.latency) latency = settings_.clock.edge(latency);
+}
+
+void Walker::end_of_elaboration() {
+  for (int i = 0; i < caches.size(); ++i) lines_.push_back(caches[i]);
+}
 
 Walker::Fetch* Walker::in_flight(std::uint32_t kind, std::uint64_t tag) {
   for (Fetch* fetch = fetches_; fetch != nullptr; fetch = fetch->next)
@@ -42,7 +49,7 @@ bool Walker::advance(ports::Query& query, Time& clock) {
     switch (query.step.kind) {
       case translate::Step::Kind::read: {
         clock += settings_.latency[query.step.line_kind];
-        const translate::Content* content = caches[static_cast<int>(query.step.line_kind)]->find(query.step.tag);
+        const translate::Content* content = lines_[query.step.line_kind]->find(query.step.tag);
         if (content == nullptr) return false;
         query.step = architecture_->step(query.walk, *content);
         break;
@@ -107,7 +114,7 @@ engine::Task<int> Walker::walk(ports::Query& query) {
       if (Fetch* other = in_flight(kind, query.step.tag)) {
         ++misses.merged;
         co_await Merged(*other);
-      } else if (!caches[static_cast<int>(kind)]->holds(query.step.tag)) {
+      } else if (!lines_[kind]->holds(query.step.tag)) {
         Fetch own{kind, query.step.tag, nullptr, nullptr, fetches_};
         fetches_ = &own;
         co_await ports::DmaRead(*dma.operator->(), query.step.address, architecture_->line_kinds()[kind].line, ports::Agent::tables,
@@ -117,7 +124,7 @@ engine::Task<int> Walker::walk(ports::Query& query) {
             *link = own.next;
             break;
           }
-        caches[static_cast<int>(kind)]->fill(own.tag, architecture_->content(kind, own.tag));
+        lines_[kind]->fill(own.tag, architecture_->content(kind, own.tag));
         for (Waiter* waiter = own.first; waiter != nullptr;) {
           Waiter* next = waiter->next;
           waiter->handle.resume();
@@ -141,8 +148,6 @@ engine::Task<int> Walker::walk(ports::Query& query) {
 
 void Walker::commit(const translate::TableWrites& writes) { architecture_->commit(writes, *this); }
 
-void Walker::lines(std::uint32_t line_kind, std::uint64_t first_tag, std::uint64_t count) {
-  caches[static_cast<int>(line_kind)]->drop(first_tag, count);
-}
+void Walker::lines(std::uint32_t line_kind, std::uint64_t first_tag, std::uint64_t count) { lines_[line_kind]->drop(first_tag, count); }
 
 }  // namespace mtsim::nic

@@ -26,8 +26,8 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
 
   struct Settings {
     Clock clock;
-    std::uint32_t walks = 1;               ///< in flight at most
-    std::vector<Time> latency;             ///< of a look-up in each cache
+    std::uint32_t walks = 1;    ///< in flight at most
+    std::vector<Time> latency;  ///< of a look-up in each cache
   };
   Walker(sc_core::sc_module_name name, engine::Scheduler& scheduler, std::unique_ptr<translate::Architecture> architecture,
          Settings settings);
@@ -46,6 +46,7 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   const engine::Semaphore& walks() const { return walks_; }
 
  private:
+  void end_of_elaboration() override;
   struct Waiter {
     std::coroutine_handle<> handle;
     Waiter* next = nullptr;
@@ -70,6 +71,7 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   engine::Semaphore walks_;
   Fetch* fetches_ = nullptr;
   std::vector<Misses> misses_;
+  std::vector<ports::LineCache*> lines_;  ///< what `caches` is bound to
 };
 
 }  // namespace mtsim::nic

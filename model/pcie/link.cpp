@@ -22,16 +22,52 @@ void count(TlpCount& c, const ports::Tlps& tlps, Bytes header) {
 
 void LinkParams::declare(Declaration<LinkParams>& d) {
   d.section("pcie", "The PCIe link between a NIC and the root complex of its host.");
-  d.field("generation", &LinkParams::generation).standard("3").range("1", "6").means("PCI Express generation: sets GT/s a lane and line coding.").source("slot of 100 Gb/s NICs of the ConnectX-5 time");
+  d.field("generation", &LinkParams::generation)
+      .standard("3")
+      .range("1", "6")
+      .means("PCI Express generation: sets GT/s a lane and line coding.")
+      .source("slot of 100 Gb/s NICs of the ConnectX-5 time");
   d.field("lanes", &LinkParams::lanes).standard("16").range("1", "32").means("Lanes of the link.").source("slot of 100 Gb/s NICs");
-  d.field("max_payload", &LinkParams::max_payload).standard("256B").range("128B", "4KiB").means("MPS: most payload of a write or completion TLP.").source("usual setting of x86 servers");
-  d.field("max_read_request", &LinkParams::max_read_request).standard("512B").range("128B", "4KiB").means("MRRS: most bytes a read request asks for.").source("Linux default of PCI devices");
-  d.field("read_header", &LinkParams::read_header).standard("24B").range("12B", "64B").means("Bytes of a memory read TLP on the link: header, framing, sequence number, LCRC.").source("pcie-bench, SIGCOMM'18, section 3 (MRd)");
-  d.field("write_header", &LinkParams::write_header).standard("24B").range("12B", "64B").means("Bytes a memory write TLP adds to its payload.").source("pcie-bench, SIGCOMM'18, section 3 (MWr)");
-  d.field("completion_header", &LinkParams::completion_header).standard("20B").range("12B", "64B").means("Bytes a completion TLP adds to its payload.").source("pcie-bench, SIGCOMM'18, section 3 (CplD)");
-  d.field("efficiency", &LinkParams::efficiency).standard("0.92").range("0.5", "1").means("Share of the coded rate left by flow control and acknowledgement DLLPs.").source("pcie-bench, SIGCOMM'18: 57.88 of 62.96 Gb/s at x8");
-  d.field("latency", &LinkParams::latency).standard("125ns").range("0ns", "10us").means("One way through the link, both controllers included.").source("estimate (N3, P1)");
-  d.field("tags", &LinkParams::tags).standard("64").range("1", "1024").means("Read requests in flight at once.").source("estimate (P1: 28 in flight on an older device)");
+  d.field("max_payload", &LinkParams::max_payload)
+      .standard("256B")
+      .range("128B", "4KiB")
+      .means("MPS: most payload of a write or completion TLP.")
+      .source("usual setting of x86 servers");
+  d.field("max_read_request", &LinkParams::max_read_request)
+      .standard("512B")
+      .range("128B", "4KiB")
+      .means("MRRS: most bytes a read request asks for.")
+      .source("Linux default of PCI devices");
+  d.field("read_header", &LinkParams::read_header)
+      .standard("24B")
+      .range("12B", "64B")
+      .means("Bytes of a memory read TLP on the link: header, framing, sequence number, LCRC.")
+      .source("pcie-bench, SIGCOMM'18, section 3 (MRd)");
+  d.field("write_header", &LinkParams::write_header)
+      .standard("24B")
+      .range("12B", "64B")
+      .means("Bytes a memory write TLP adds to its payload.")
+      .source("pcie-bench, SIGCOMM'18, section 3 (MWr)");
+  d.field("completion_header", &LinkParams::completion_header)
+      .standard("20B")
+      .range("12B", "64B")
+      .means("Bytes a completion TLP adds to its payload.")
+      .source("pcie-bench, SIGCOMM'18, section 3 (CplD)");
+  d.field("efficiency", &LinkParams::efficiency)
+      .standard("0.92")
+      .range("0.5", "1")
+      .means("Share of the coded rate left by flow control and acknowledgement DLLPs.")
+      .source("pcie-bench, SIGCOMM'18: 57.88 of 62.96 Gb/s at x8");
+  d.field("latency", &LinkParams::latency)
+      .standard("125ns")
+      .range("0ns", "10us")
+      .means("One way through the link, both controllers included.")
+      .source("estimate (N3, P1)");
+  d.field("tags", &LinkParams::tags)
+      .standard("64")
+      .range("1", "1024")
+      .means("Read requests in flight at once.")
+      .source("estimate (P1: 28 in flight on an older device)");
 }
 
 BitRate LinkParams::rate() const {
@@ -41,7 +77,11 @@ BitRate LinkParams::rate() const {
 }
 
 Link::Link(sc_core::sc_module_name module_name, engine::Scheduler& scheduler, const LinkParams& params)
-    : sc_module(module_name), params_(params), byte_time_(params.rate()), up_(scheduler, params.latency), down_(scheduler, params.latency) {}
+    : sc_module(module_name),
+      params_(params),
+      byte_time_(params.rate()),
+      up_(scheduler, params.latency),
+      down_(scheduler, params.latency) {}
 
 // Equal cells with the exact sum: where a transfer starts off alignment its first and last TLP share the shortfall.
 engine::Channel::Shape Link::shape(const ports::Tlps& tlps, Bytes header) const {

@@ -19,7 +19,7 @@ struct ReadBurst {
   Bytes length;
   Agent agent = Agent::payload;
   engine::Order order;
-  void (*done)(ReadBurst&) = nullptr;   ///< called when the last byte has reached the NIC
+  void (*done)(ReadBurst&) = nullptr;  ///< called when the last byte has reached the NIC
 
   // Kept by the DMA engine while the burst is under way.
   struct Leg : engine::Notice {
@@ -27,7 +27,7 @@ struct ReadBurst {
   };
   Leg request, data;
   std::uint32_t tags = 0;
-  Bytes asked;                 ///< bytes of the part that is under way
+  Bytes asked;  ///< bytes of the part that is under way
   Time since;
   Dma* owner = nullptr;
   ReadBurst* next = nullptr;

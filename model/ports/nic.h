@@ -52,9 +52,9 @@ class Doorbells : public virtual sc_core::sc_interface {
 class Command : public virtual sc_core::sc_interface {
  public:
   struct Request {
-    Bytes input;                                    ///< bytes of input beyond the entry's own 16: they stand in 512-byte mailboxes
-    const translate::TableWrites* writes = nullptr; ///< table entries that the firmware writes from the input, or null
-    Time execution;                                 ///< of the firmware itself, which does one command at a time
+    Bytes input;                                     ///< bytes of input beyond the entry's own 16: they stand in 512-byte mailboxes
+    const translate::TableWrites* writes = nullptr;  ///< table entries that the firmware writes from the input, or null
+    Time execution;                                  ///< of the firmware itself, which does one command at a time
   };
   /// Finishes when the completion event is visible to the CPU and its interrupt has been raised. Commands queue for the slots.
   virtual engine::Task<int> execute(const Request& request) = 0;
@@ -64,8 +64,8 @@ class Command : public virtual sc_core::sc_interface {
 class Umr : public virtual sc_core::sc_interface {
  public:
   struct Request {
-    Pa list;                                        ///< where the kernel has laid the translation list
-    Bytes list_bytes;                               ///< 0 for a WQE that changes only the mkey context
+    Pa list;           ///< where the kernel has laid the translation list
+    Bytes list_bytes;  ///< 0 for a WQE that changes only the mkey context
     const translate::TableWrites* writes = nullptr;
   };
   /// One WQE: doorbell, fetch of the 192-byte WQE, fetch of the list, table writes, CQE; finishes when the CQE's interrupt has been

@@ -16,6 +16,7 @@ struct Tlps {
 };
 
 /// What was negotiated for a device when the bus was set up.
+/// Both sizes are powers of two.
 struct PcieLimits {
   Bytes max_payload, max_read_request;
   std::uint32_t tags = 1;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <bit>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -15,21 +16,21 @@ namespace mtsim::ports {
 /// Where the time of a data operation goes. A stamp is the moment at which the step ended; of an operation that is cut in pieces the
 /// stamps of the last piece stand. Differences of successive stamps add up to the latency.
 enum class Step : std::uint8_t {
-  posted,               ///< the CPU has written the WQE and the doorbell
-  doorbell,             ///< the NIC has the doorbell
-  wqe_fetch,            ///< the NIC has the WQE
-  schedule,             ///< the (last piece of the) request is picked by the requester
-  key_check,            ///< its lkey is looked up and judged
-  translation,          ///< its local pages are known
-  dma,                  ///< its payload is in the NIC
-  wire,                 ///< the (last) request packet is in the peer NIC
-  responder_wait,       ///< the responder has taken it up
+  posted,          ///< the CPU has written the WQE and the doorbell
+  doorbell,        ///< the NIC has the doorbell
+  wqe_fetch,       ///< the NIC has the WQE
+  schedule,        ///< the (last piece of the) request is picked by the requester
+  key_check,       ///< its lkey is looked up and judged
+  translation,     ///< its local pages are known
+  dma,             ///< its payload is in the NIC
+  wire,            ///< the (last) request packet is in the peer NIC
+  responder_wait,  ///< the responder has taken it up
   responder_key_check,
   responder_translation,
-  responder_dma,        ///< WRITE: handed to the responder's DMA engine; READ: the data is in the responder
-  response_wire,        ///< acknowledgement or (last) response packet is back
-  scatter,              ///< READ: the data is handed to the requester's DMA engine
-  completion,           ///< the CQE is visible to the CPU, or the request is retired if it is unsignalled
+  responder_dma,  ///< WRITE: handed to the responder's DMA engine; READ: the data is in the responder
+  response_wire,  ///< acknowledgement or (last) response packet is back
+  scatter,        ///< READ: the data is handed to the requester's DMA engine
+  completion,     ///< the CQE is visible to the CPU, or the request is retired if it is unsignalled
 };
 inline constexpr unsigned step_count = unsigned(Step::completion) + 1;
 
@@ -37,17 +38,17 @@ inline constexpr unsigned step_count = unsigned(Step::completion) + 1;
 struct Wqe {
   std::uint64_t wr = 0;
   verbs::Opcode opcode = verbs::Opcode::write;
-  verbs::Send flags = verbs::Send::none;   ///< `signaled` is already set where the QP signals all
+  verbs::Send flags = verbs::Send::none;  ///< `signaled` is already set where the QP signals all
   std::uint32_t sge_count = 0;
-  std::uint32_t basic_blocks = 1;          ///< 64-byte units that it takes in the ring
-  std::uint64_t length = 0;                ///< sum of the SGE lengths
+  std::uint32_t basic_blocks = 1;  ///< 64-byte units that it takes in the ring
+  std::uint64_t length = 0;        ///< sum of the SGE lengths
   std::uint64_t remote_address = 0;
   Key rkey;
-  const verbs::Sge* sges = nullptr;        ///< sge_count of them, in the ring's own storage
+  const verbs::Sge* sges = nullptr;  ///< sge_count of them, in the ring's own storage
 
-  Time begin;                              ///< when the post call began
+  Time begin;  ///< when the post call began
   std::array<Time, step_count> stamp{};
-  std::uint64_t waited_for = 0;            ///< wr of the request of this QP that it stood behind when it was picked, 0 for none
+  std::uint64_t waited_for = 0;  ///< wr of the request of this QP that it stood behind when it was picked, 0 for none
 };
 
 /// The send queue's ring. The program's library fills it at `producer`, the NIC reads it; indices run on and are taken modulo `depth`.
@@ -55,17 +56,24 @@ class SendRing {
  public:
   /// `depth` requests of at most `sges` SGEs; `base` is the physical address of its `depth * blocks * 64` bytes.
   SendRing(Pa base, std::uint32_t depth, std::uint32_t sges, std::uint32_t blocks)
-      : base_(base), sges_(sges), blocks_(blocks), wqes_(depth), storage_(std::size_t(depth) * sges) {}
+      : base_(base),
+        depth_(depth),
+        sges_(sges),
+        blocks_(blocks),
+        mask_(std::bit_ceil(depth) - 1),
+        wqes_(mask_ + 1),
+        storage_((std::size_t(mask_) + 1) * sges) {}
 
-  std::uint32_t depth() const { return static_cast<std::uint32_t>(wqes_.size()); }
-  Wqe& at(std::uint32_t index) { return wqes_[index % depth()]; }
-  std::span<verbs::Sge> storage(std::uint32_t index) { return {&storage_[std::size_t(index % depth()) * sges_], sges_}; }
+  std::uint32_t depth() const { return depth_; }
+  Wqe& at(std::uint32_t index) { return wqes_[index & mask_]; }
+  std::span<verbs::Sge> storage(std::uint32_t index) { return {&storage_[std::size_t(index & mask_) * sges_], sges_}; }
   /// Address of a request in the ring: each has room for the largest.
-  Pa address(std::uint32_t index) const { return base_ + Bytes(std::uint64_t(index % wqes_.size()) * blocks_ * 64); }
+  Pa address(std::uint32_t index) const { return base_ + Bytes(std::uint64_t(index % depth_) * blocks_ * 64); }
 
  private:
   Pa base_;
-  std::uint32_t sges_, blocks_;
+  std::uint32_t depth_, sges_, blocks_;
+  std::uint32_t mask_;  ///< contents are kept in a power of two of places, found without a division
   std::vector<Wqe> wqes_;
   std::vector<verbs::Sge> storage_;
 };

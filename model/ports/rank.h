@@ -7,7 +7,20 @@
 
 namespace mtsim::ports {
 
-enum class Unit : std::uint32_t { sw, link, root_complex, doorbell, firmware, walker, responder, requester, completion, cpu, kernel, program };
+enum class Unit : std::uint32_t {
+  sw,
+  link,
+  root_complex,
+  doorbell,
+  firmware,
+  walker,
+  responder,
+  requester,
+  completion,
+  cpu,
+  kernel,
+  program
+};
 
 inline engine::Order order(std::uint32_t host_rank, Unit unit, std::uint64_t within = 0) {
   return engine::Order(host_rank << 4 | std::uint32_t(unit), within);

@@ -17,10 +17,10 @@ struct Query {
 
   // The answer.
   verbs::Verdict verdict = verbs::Verdict::granted;
-  bool fault = false;          ///< granted, but there is no translation
+  bool fault = false;  ///< granted, but there is no translation
   Pa physical;
-  Bytes length;                ///< contiguous bytes from there on
-  Time judged, ready;          ///< when the key was judged, when the translation is there
+  Bytes length;        ///< contiguous bytes from there on
+  Time judged, ready;  ///< when the key was judged, when the translation is there
 
   // The Walker's.
   translate::Walk walk;

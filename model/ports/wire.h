@@ -30,25 +30,25 @@ struct Packet : engine::Timer {
   enum class Kind : std::uint8_t { write, read_request, read_response, acknowledgement, negative };
 
   Kind kind = Kind::write;
-  bool first = true, last = true;          ///< of its message
+  bool first = true, last = true;  ///< of its message
   verbs::Nak nak = verbs::Nak::none;
-  std::uint32_t source_port = 0, port = 0; ///< of the switch
+  std::uint32_t source_port = 0, port = 0;  ///< of the switch
   std::uint32_t source_qpn = 0, qpn = 0;
-  std::uint32_t request = 0;               ///< index of the request in the requester's send queue, running on
-  std::uint32_t packets = 1;               ///< in the train
-  Bytes payload;                           ///< of the train
-  Bytes wire;                              ///< everything it occupies on a link
-  std::uint64_t address = 0;               ///< RETH: first byte of the whole message
-  std::uint64_t offset = 0;                ///< of this train within the message
-  std::uint64_t length = 0;                ///< RETH: of the whole message
+  std::uint32_t request = 0;  ///< index of the request in the requester's send queue, running on
+  std::uint32_t packets = 1;  ///< in the train
+  Bytes payload;              ///< of the train
+  Bytes wire;                 ///< everything it occupies on a link
+  std::uint64_t address = 0;  ///< RETH: first byte of the whole message
+  std::uint64_t offset = 0;   ///< of this train within the message
+  std::uint64_t length = 0;   ///< RETH: of the whole message
   Key rkey;
 
   /// The responder's stamps, carried back to the requester: arrival, taken up, key judged, translated, data moved.
   std::array<Time, 5> stamp{};
 
-  Packet* next = nullptr;                  ///< in whatever queue it stands
+  Packet* next = nullptr;  ///< in whatever queue it stands
   PacketPool* home = nullptr;
-  Carrier* network = nullptr;              ///< that has it in flight
+  Carrier* network = nullptr;  ///< that has it in flight
 };
 
 /// Packets of one NIC: taken when sent, given back by whoever consumes them.

@@ -7,7 +7,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
-#include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -128,9 +128,9 @@ class Actor final : public verbs::Caller {
 };
 
 /// The operations that an Actor can pass to a device, in the words of Program::uses().
-const std::vector<std::string>& carried_out();
+const std::set<std::string>& carried_out();
 
 /// Throws a UserError that names each kind of operation which the program uses and `supported` lacks, once, with its first place.
-void refuse_unsupported(const Program&, const std::vector<std::string>& supported);
+void refuse_unsupported(const Program&, const std::set<std::string>& supported);
 
 }  // namespace mtsim::program

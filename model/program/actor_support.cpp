@@ -1,65 +1,58 @@
 // What actors carry out, in the words of Program::uses(), and the refusal of the rest before a run starts.
-#include <algorithm>
-
 #include "base/error.h"
 #include "program/actor.h"
 
 namespace mtsim::program {
 
-const std::vector<std::string>& carried_out() {
-  static const std::vector<std::string> words = [] {
-    std::vector<std::string> all{
-        "mmap",
-        "mmap backing=file",
-        "mmap backing=io",
-        "mmap prot=",
-        "mmap share=shared",
-        "munmap",
-        "touch",
-        "memlock",
-        "cap_ipc_lock",
-        "alloc_pd",
-        "dealloc_pd",
-        "reg_mr",
-        "reg_mr access=od",
-        "reg_mr access=zb",
-        "reg_mr access=ht",
-        "reg_mr iova=",
-        "dereg_mr",
-        "create_cq",
-        "destroy_cq",
-        "create_qp",
-        "create_qp type=uc",
-        "create_qp type=ud",
-        "connect",
-        "modify_qp",
-        "destroy_qp",
-        "post_send",
-        "post_send write",
-        "post_send read",
-        "post_send write_imm",
-        "post_send send",
-        "post_send send_imm",
-        "post_send cas",
-        "post_send faa",
-        "post_send flags=fence",
-        "poll",
-        "poll wait=event",
-        "barrier",
-        "compute",
-        "sleep",
-    };
-    std::sort(all.begin(), all.end());
-    return all;
-  }();
+const std::set<std::string>& carried_out() {
+  static const std::set<std::string> words{
+      "mmap",
+      "mmap backing=file",
+      "mmap backing=io",
+      "mmap prot=",
+      "mmap share=shared",
+      "munmap",
+      "touch",
+      "memlock",
+      "cap_ipc_lock",
+      "alloc_pd",
+      "dealloc_pd",
+      "reg_mr",
+      "reg_mr access=od",
+      "reg_mr access=zb",
+      "reg_mr access=ht",
+      "reg_mr iova=",
+      "dereg_mr",
+      "create_cq",
+      "destroy_cq",
+      "create_qp",
+      "create_qp type=uc",
+      "create_qp type=ud",
+      "connect",
+      "modify_qp",
+      "destroy_qp",
+      "post_send",
+      "post_send write",
+      "post_send read",
+      "post_send write_imm",
+      "post_send send",
+      "post_send send_imm",
+      "post_send cas",
+      "post_send faa",
+      "post_send flags=fence",
+      "poll",
+      "poll wait=event",
+      "barrier",
+      "compute",
+      "sleep",
+  };
   return words;
 }
 
-void refuse_unsupported(const Program& program, const std::vector<std::string>& supported) {
+void refuse_unsupported(const Program& program, const std::set<std::string>& supported) {
   std::vector<std::string> messages;
   for (const Program::Use& use : program.uses())
-    if (std::find(supported.begin(), supported.end(), use.what) == supported.end())
-      messages.push_back(use.place + ": '" + use.what + "' is not modelled yet");
+    if (!supported.contains(use.what)) messages.push_back(use.place + ": '" + use.what + "' is not modelled yet");
   if (!messages.empty()) throw UserError(std::move(messages));
 }
 

@@ -20,16 +20,49 @@ namespace mtsim::program {
 
 enum class Kind : std::uint8_t {
   // memory
-  mmap, munmap, mprotect, touch, copy, migrate, swapout, memlock, cap_ipc_lock, fork, fork_init, madvise,
+  mmap,
+  munmap,
+  mprotect,
+  touch,
+  copy,
+  migrate,
+  swapout,
+  memlock,
+  cap_ipc_lock,
+  fork,
+  fork_init,
+  madvise,
   // objects
-  alloc_pd, dealloc_pd, reg_mr, rereg_mr, dereg_mr, advise_mr, alloc_mr, alloc_mw, bind_mw, dealloc_mw, create_cq, destroy_cq,
-  create_srq, destroy_srq, create_qp, connect, modify_qp, destroy_qp,
+  alloc_pd,
+  dealloc_pd,
+  reg_mr,
+  rereg_mr,
+  dereg_mr,
+  advise_mr,
+  alloc_mr,
+  alloc_mw,
+  bind_mw,
+  dealloc_mw,
+  create_cq,
+  destroy_cq,
+  create_srq,
+  destroy_srq,
+  create_qp,
+  connect,
+  modify_qp,
+  destroy_qp,
   // work
-  post_send, post_recv, post_srq, poll,
+  post_send,
+  post_recv,
+  post_srq,
+  poll,
   // threads
-  barrier, compute, sleep,
+  barrier,
+  compute,
+  sleep,
   // asking
-  query_qp, event,
+  query_qp,
+  event,
 };
 inline constexpr unsigned kind_count = unsigned(Kind::event) + 1;
 std::string_view name(Kind);
@@ -50,7 +83,7 @@ struct KeyRef {
   enum class Form : std::uint8_t { omitted, of_place, lkey, rkey, raw };
   Form form = Form::omitted;
   NameId object = 0;
-  std::uint32_t add = 0, flip = 0;   ///< `+N`, `^N`
+  std::uint32_t add = 0, flip = 0;  ///< `+N`, `^N`
   std::uint32_t raw = 0;
 };
 
@@ -64,42 +97,42 @@ struct SgeRef {
 /// for calls.
 struct Expectation {
   bool given = false, any = false;
-  std::vector<std::int32_t> words;                                        ///< alternatives `A|B`: Status values or errno values
-  std::vector<std::pair<std::uint64_t, std::vector<std::int32_t>>> by_wr; ///< `17:SUCCESS,18:REM_ACCESS_ERR`
+  std::vector<std::int32_t> words;                                         ///< alternatives `A|B`: Status values or errno values
+  std::vector<std::pair<std::uint64_t, std::vector<std::int32_t>>> by_wr;  ///< `17:SUCCESS,18:REM_ACCESS_ERR`
 };
 
 struct Op {
   Kind kind = Kind::mmap;
   ActorId actor = 0;
-  std::uint64_t line = 0;        ///< of the trace, from 1; for a workload the operation's number
-  std::int64_t at_ns = -1;       ///< `@NS`, or -1
+  std::uint64_t line = 0;   ///< of the trace, from 1; for a workload the operation's number
+  std::int64_t at_ns = -1;  ///< `@NS`, or -1
 
   /// The object made or acted on. Where the grammar's own field below says the same thing, both are set: `post_send QP` sets id and qp,
   /// `poll CQ` id and cq, `post_srq SRQ` id and srq.
   NameId id = 0;
   NameId pd = 0, qp = 0, cq = 0, recv_cq = 0, srq = 0, mr = 0, mw = 0;
-  NameId peer = 0;               ///< connect: the other host's QP; copy: the destination
-  std::uint32_t barrier = 0;     ///< index of the barrier's name
-  std::uint32_t count = 0;       ///< barrier n=, poll n=
+  NameId peer = 0;            ///< connect: the other host's QP; copy: the destination
+  std::uint32_t barrier = 0;  ///< index of the barrier's name
+  std::uint32_t count = 0;    ///< barrier n=, poll n=
   AddressRef address;
-  std::uint64_t length = 0, offset = 0;   ///< len= (0 with `whole`), off=
-  bool whole = false;            ///< no len= was given: from `offset` to the end of the mapping; reg_mr: len=all
-  bool flag = false;             ///< touch write=, fork_init safe=, cap_ipc_lock's value, advise_mr flush=, rereg_mr trans
-  std::uint64_t number = 0;      ///< memlock limit (~0 unlimited), compute/sleep ns, poll idle ns, alloc_mr max
+  std::uint64_t length = 0, offset = 0;  ///< len= (0 with `whole`), off=
+  bool whole = false;                    ///< no len= was given: from `offset` to the end of the mapping; reg_mr: len=all
+  bool flag = false;                     ///< touch write=, fork_init safe=, cap_ipc_lock's value, advise_mr flush=, rereg_mr trans
+  std::uint64_t number = 0;              ///< memlock limit (~0 unlimited), compute/sleep ns, poll idle ns, alloc_mr max
   std::uint64_t iova = 0;
   bool has_iova = false;
   verbs::Access access = verbs::Access::none;
-  bool has_access = false;       ///< rereg_mr: access= was given
-  std::string word;              ///< madvise and advise_mr advice, event's kinds (`A|B`), mprotect prot, fork child, alloc_pd dev
+  bool has_access = false;  ///< rereg_mr: access= was given
+  std::string word;         ///< madvise and advise_mr advice, event's kinds (`A|B`), mprotect prot, fork child, alloc_pd dev
 
   verbs::MmapRequest mmap;
-  verbs::CreateQpRequest create_qp;       ///< handles unset; names in pd, cq, recv_cq, srq
+  verbs::CreateQpRequest create_qp;  ///< handles unset; names in pd, cq, recv_cq, srq
   verbs::QpState state = verbs::QpState::init;
 
   // Work requests.
   std::uint64_t wr = 0;
-  bool has_wr = false;           ///< poll wr=
-  bool idle = false;             ///< poll idle=
+  bool has_wr = false;  ///< poll wr=
+  bool idle = false;    ///< poll idle=
   verbs::Wait wait = verbs::Wait::spin;
   verbs::Opcode opcode = verbs::Opcode::write;
   verbs::Send flags = verbs::Send::none;
@@ -112,10 +145,10 @@ struct Op {
   std::uint32_t immediate = 0;
   bool has_immediate = false;
   std::uint64_t compare = 0, swap = 0, add = 0;
-  std::uint32_t depth = 0, sge_limit = 0; ///< create_cq, create_srq
+  std::uint32_t depth = 0, sge_limit = 0;  ///< create_cq, create_srq
   std::uint8_t mw_type = 0;
 
-  Expectation expect;            ///< already the one that holds under the rule set of the run
+  Expectation expect;  ///< already the one that holds under the rule set of the run
   enum class Hazard : std::uint8_t { unsaid, none, stale, foreign } hazard = Hazard::unsaid;
 
   /// Back to the defaults of the grammar, keeping capacity.
@@ -131,15 +164,15 @@ inline constexpr unsigned space_count = unsigned(Space::srq) + 1;
 class Names {
  public:
   struct Actor {
-    std::uint32_t host = 0;      ///< index into hosts()
-    std::uint32_t thread = 0;    ///< index within its host, in order of first appearance
-    std::string name;            ///< `a.t0`
+    std::uint32_t host = 0;    ///< index into hosts()
+    std::uint32_t thread = 0;  ///< index within its host, in order of first appearance
+    std::string name;          ///< `a.t0`
   };
 
-  std::uint32_t host(std::string_view name);                         ///< interns
-  ActorId actor(std::string_view host_dot_thread);                   ///< interns; also its host
-  NameId object(std::uint32_t host, std::string_view name, Space = Space::memory);   ///< interns
-  std::uint32_t barrier(std::string_view name);                      ///< interns
+  std::uint32_t host(std::string_view name);                                        ///< interns
+  ActorId actor(std::string_view host_dot_thread);                                  ///< interns; also its host
+  NameId object(std::uint32_t host, std::string_view name, Space = Space::memory);  ///< interns
+  std::uint32_t barrier(std::string_view name);                                     ///< interns
 
   /// The same without making anything; nothing (for an object: 0) when the name is not known.
   std::optional<std::uint32_t> find_host(std::string_view name) const;
@@ -187,11 +220,11 @@ class Names {
 
   std::vector<std::string> hosts_;
   std::vector<Actor> actors_;
-  std::vector<std::uint32_t> threads_;   ///< of each host
-  std::vector<Object> objects_{1};       ///< the first is the name that stands for none
+  std::vector<std::uint32_t> threads_;  ///< of each host
+  std::vector<Object> objects_{1};      ///< the first is the name that stands for none
   std::vector<std::string> barriers_;
   Index host_index_, actor_index_, barrier_index_;
-  std::vector<Index> object_index_;      ///< of each host and space
+  std::vector<Index> object_index_;  ///< of each host and space
 };
 
 /// The operations of one actor, in order.
@@ -209,8 +242,8 @@ class Program {
   virtual const Names& names() const = 0;
   /// Kinds of operations (and opcodes) that occur, each with the place of its first use: what a device must be able to carry out.
   struct Use {
-    std::string what;            ///< "post_send send", "advise_mr", "create_qp type=uc"
-    std::string place;           ///< "file.mtrace:12:9" or the workload's name
+    std::string what;   ///< "post_send send", "advise_mr", "create_qp type=uc"
+    std::string place;  ///< "file.mtrace:12:9" or the workload's name
   };
   virtual const std::vector<Use>& uses() const = 0;
   /// CPUs that a `host` line gives a host, or 0: as many as it has actors.

@@ -292,17 +292,4 @@ void TraceWriter::poll(const Op& op) {
     fmt::format_to(std::back_inserter(line_), " hazard={}", hazard_words()[static_cast<std::size_t>(op.hazard) - 1]);
 }
 
-void TraceWriter::expectation(const Op& op) {
-  if (!op.expect.given) return;
-  text(" expect=");
-  if (op.expect.any) text("any");
-  else if (op.expect.by_wr.empty()) append_words(op.expect.words, op.kind);
-  bool first = true;
-  for (const auto& [wr, words] : op.expect.by_wr) {
-    fmt::format_to(std::back_inserter(line_), "{}{}:", first ? "" : ",", wr);
-    append_words(words, op.kind);
-    first = false;
-  }
-}
-
 }  // namespace mtsim::program

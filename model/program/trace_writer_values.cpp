@@ -109,6 +109,19 @@ void TraceWriter::append_key(const KeyRef& key) {
   if (key.flip) fmt::format_to(std::back_inserter(line_), "^{}", key.flip);
 }
 
+void TraceWriter::expectation(const Op& op) {
+  if (!op.expect.given) return;
+  text(" expect=");
+  if (op.expect.any) text("any");
+  else if (op.expect.by_wr.empty()) append_words(op.expect.words, op.kind);
+  bool first = true;
+  for (const auto& [wr, words] : op.expect.by_wr) {
+    fmt::format_to(std::back_inserter(line_), "{}{}:", first ? "" : ",", wr);
+    append_words(words, op.kind);
+    first = false;
+  }
+}
+
 void TraceWriter::append_words(const std::vector<std::int32_t>& words, Kind kind) {
   if (kind == Kind::poll && words.size() == verbs::status_count) {
     text("any");

@@ -1,7 +1,7 @@
 #include "system/collect.h"
 
-#include <algorithm>
 #include <fmt/format.h>
+#include <algorithm>
 
 namespace mtsim::system {
 namespace {
@@ -172,7 +172,7 @@ void collect_network(fabric::Switch& network, const std::vector<std::unique_ptr<
   for (std::uint32_t port = 0; port < hosts.size(); ++port) {
     const std::string name = hosts[port]->title;
     const fabric::Switch::PortCounts& counts = network.counts(port);
-    report.ports.push_back({"switch.to_" + name, counts.packets, Bytes(counts.bytes), Bytes(counts.deepest_bytes)});
+    report.ports.push_back({"switch.to_" + name, counts.packets, Bytes(counts.bytes), network.deepest(port)});
     report.resources.push_back(resource(name + ".wire.out", ResourceKind::link, 1, network.up_usage(port)));
     auto in = resource(name + ".wire.in", ResourceKind::link, 1, network.down_usage(port));
     in.bytes = Bytes(counts.payload_bytes);
@@ -182,17 +182,17 @@ void collect_network(fabric::Switch& network, const std::vector<std::unique_ptr<
 
 void describe_queues(Host& host, std::vector<std::string>& lines) {
   const std::string name = host.title;
-  for (const nic::Qp& qp : host.nic.queue_pairs().all()) {
+  for (const auto& held : host.nic.queue_pairs().all()) {
+    const nic::Qp& qp = *held;
     if (qp.destroyed || qp.retired == qp.producer) continue;
-    lines.push_back(fmt::format("{}.nic: QP {:#x} ({}) has {} requests outstanding: {} sent or being sent, {} in the NIC, {} READs",
-                                name, qp.qpn, verbs::name(qp.state), qp.producer - qp.retired, qp.next - qp.retired,
-                                qp.fetched - qp.next, qp.reads));
+    lines.push_back(fmt::format("{}.nic: QP {:#x} ({}) has {} requests outstanding: {} sent or being sent, {} in the NIC, {} READs", name,
+                                qp.qpn, verbs::name(qp.state), qp.producer - qp.retired, qp.next - qp.retired, qp.fetched - qp.next,
+                                qp.reads));
   }
-  for (const auto& [what, in_use] : {std::pair{"requester contexts", host.nic.requester.contexts().in_use()},
-                                     std::pair{"responder contexts", host.nic.responder.contexts().in_use()},
-                                     std::pair{"walks", host.nic.walker.walks().in_use()},
-                                     std::pair{"command slots", host.nic.firmware.slots().in_use()},
-                                     std::pair{"PCIe tags", std::uint64_t{host.nic.dma.tags_in_use()}}})
+  for (const auto& [what, in_use] :
+       {std::pair{"requester contexts", host.nic.requester.contexts().in_use()},
+        std::pair{"responder contexts", host.nic.responder.contexts().in_use()}, std::pair{"walks", host.nic.walker.walks().in_use()},
+        std::pair{"command slots", host.nic.firmware.slots().in_use()}, std::pair{"PCIe tags", std::uint64_t{host.nic.dma.tags_in_use()}}})
     if (in_use != 0) lines.push_back(fmt::format("{}.nic: {} {} in use", name, in_use, what));
   if (host.nic.dropped_packets() != 0)
     lines.push_back(fmt::format("{}.nic: {} packets were dropped: their QP was gone or not ready", name, host.nic.dropped_packets()));

@@ -2,10 +2,10 @@
 
 namespace mtsim::system {
 
-Host::Host(const std::string& host, engine::Scheduler& scheduler, const HostSettings& s, std::uint32_t cpu_count,
+Host::Host(sc_core::sc_module_name name, engine::Scheduler& scheduler, const HostSettings& s, std::uint32_t cpu_count,
            std::uint32_t threads, std::uint32_t port, ports::Network& network)
-    : sc_module(sc_core::sc_module_name(host.c_str())),
-      title(host),
+    : sc_module(name),
+      title(name),
       settings(s),
       operations("operations"),
       cpus("cpus", scheduler, s.cpu, cpu_count, threads, port),

@@ -1,18 +1,18 @@
 // One host: CPUs, memory, kernel, the process with its provider library, the PCIe link and the NIC, wired together.
 #pragma once
 
+#include "kernel/kernel.h"
 #include "system/logs.h"
 #include "system/settings.h"
 #include "user/sim_device.h"
-#include "kernel/kernel.h"
 
 namespace mtsim::system {
 
 class Host : public sc_core::sc_module {
  public:
   /// `port` on the switch is the host's rank. `network` must outlive the host.
-  Host(const std::string& name, engine::Scheduler& scheduler, const HostSettings& settings, std::uint32_t cpus,
-       std::uint32_t threads, std::uint32_t port, ports::Network& network);
+  Host(sc_core::sc_module_name name, engine::Scheduler& scheduler, const HostSettings& settings, std::uint32_t cpus, std::uint32_t threads,
+       std::uint32_t port, ports::Network& network);
 
   /// As the program and the configuration call it.
   const std::string title;

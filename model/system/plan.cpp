@@ -36,6 +36,8 @@ Plan make_plan(const Config& config, const std::optional<std::string>& trace, st
     std::erase_if(hosts, [&](const std::string& host) { return std::find(used.begin(), used.end(), host) != used.end(); });
   }
   for (const std::string& host : hosts) read_host(config, host);
+  // Without any host the common settings have had no reader, and would all be taken for unknown keys.
+  if (plan.hosts.empty() && hosts.empty()) read_host(config, "");
   config.finish();
   if (!plan.program) throw UserError("nothing to run: the configuration has no workload and no trace was given");
   program::refuse_unsupported(*plan.program, user::SimDevice::carried_out());

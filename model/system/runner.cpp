@@ -1,5 +1,6 @@
 #include "system/runner.h"
 
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +26,9 @@ void on_interrupt(int) {
   interrupt_seen.store(true);
   if (Simulation* simulation = running.load()) simulation->request_stop();
 }
+
+/// How often a parent looks whether it was interrupted.
+constexpr int interrupt_look_ms = 100;
 
 /// SIGINT stops the simulation cleanly while this lives.
 class Interruptible {
@@ -57,6 +61,8 @@ Finished simulate(const Plan& plan, const RunOptions& options) {
   Simulation simulation(plan);
   {
     const Interruptible interruptible(&simulation);
+    // In a child the signal may have come before there was a simulation to stop.
+    if (interrupt_seen) simulation.request_stop();
     results::ProgressLine line(std::cerr, options.progress, plan.program->size(), plan.variant);
     simulation.run([&](const Simulation::Heartbeat& beat) { line.update(beat.simulated, beat.operations); });
   }
@@ -93,7 +99,12 @@ class Child {
   Finished finish() {
     std::string text;
     char buffer[65536];
+    bool told = false;
     for (;;) {
+      // A terminal interrupts the children too; a signal sent to this process alone has to be passed on.
+      if (interrupt_seen && !told) told = kill(pid_, SIGINT) == 0;
+      pollfd ready{from_, POLLIN, 0};
+      if (poll(&ready, 1, interrupt_look_ms) <= 0) continue;
       const ssize_t n = read(from_, buffer, sizeof buffer);
       if (n < 0 && errno == EINTR) continue;
       if (n <= 0) break;
@@ -124,9 +135,7 @@ class Child {
       text = "R" + results::to_json(finished.report);
       text += '\0';
       for (const std::string& line : finished.stuck) text += line + '\0';
-    } catch (const UserError& error) {
-      text = std::string("E") + error.what();
-    } catch (const std::exception& error) {
+    } catch (const UserError& error) { text = std::string("E") + error.what(); } catch (const std::exception& error) {
       text = std::string("F") + error.what();
     }
     for (std::size_t done = 0; done < text.size();) {

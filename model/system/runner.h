@@ -11,14 +11,14 @@
 namespace mtsim::system {
 
 struct RunOptions {
-  bool progress = false;   ///< a line on stderr
+  bool progress = false;  ///< a line on stderr
 };
 
 struct Outcome {
-  std::vector<results::Variant> variants;   ///< one without a name when the configuration has none
+  std::vector<results::Variant> variants;  ///< one without a name when the configuration has none
   /// For each variant whose actors could not go on: where they stood, a line each.
   std::vector<std::vector<std::string>> stuck;
-  bool interrupted = false;                 ///< SIGINT: reports are partial
+  bool interrupted = false;  ///< SIGINT: reports are partial
 };
 
 /// Throws UserError for mistakes that only show when a host is built (memory that does not fit), std::runtime_error when a variant's

@@ -1,5 +1,9 @@
 #include "system/settings.h"
 
+#include <bit>
+
+#include <bit>
+
 #include "base/error.h"
 #include "base/sections.h"
 
@@ -10,7 +14,11 @@ struct CpuCountParams {
   std::uint32_t cpus{};
   static void declare(Declaration<CpuCountParams>& d) {
     d.section("host", "The machine around the NIC.");
-    d.field("cpus", &CpuCountParams::cpus).standard("0").range("0", "4096").means("CPUs of the host; 0: one for each thread of the program, or what a `host` line of the trace says.").source("modelling choice");
+    d.field("cpus", &CpuCountParams::cpus)
+        .standard("0")
+        .range("0", "4096")
+        .means("CPUs of the host; 0: one for each thread of the program, or what a `host` line of the trace says.")
+        .source("modelling choice");
   }
 };
 
@@ -30,8 +38,15 @@ void ReplayParams::declare(Declaration<ReplayParams>& d) {
 
 void RunParams::declare(Declaration<RunParams>& d) {
   d.section("run", "The run as a whole.");
-  d.field("seed", &RunParams::seed).standard("1").means("Stands in the results; every random choice has a seed of its own derived from its section's.").source("modelling choice");
-  d.field("limit", &RunParams::limit).standard("1000s").range("1ns", "9000000s").means("Nothing later than this is simulated.").source("modelling choice");
+  d.field("seed", &RunParams::seed)
+      .standard("1")
+      .means("Stands in the results; every random choice has a seed of its own derived from its section's.")
+      .source("modelling choice");
+  d.field("limit", &RunParams::limit)
+      .standard("1000s")
+      .range("1ns", "9000000s")
+      .means("Nothing later than this is simulated.")
+      .source("modelling choice");
 }
 
 const std::vector<std::string>& known_rules() {
@@ -39,14 +54,39 @@ const std::vector<std::string>& known_rules() {
   return rules;
 }
 
+namespace {
+
+// Rules that a range does not express; they stand here and not in the models so that they are told with the place of the value.
+void check_network(const Config& config, const fabric::NetworkParams& network) {
+  if (!std::has_single_bit(network.mtu.raw)) config.fail("network.mtu", "a path MTU is one of 256B, 512B, 1KiB, 2KiB and 4KiB");
+}
+
+void check_host(const Config& config, const HostSettings& host) {
+  if (!std::has_single_bit(host.pcie.lanes) && host.pcie.lanes != 12)
+    config.fail("pcie.lanes", "a link has 1, 2, 4, 8, 12, 16 or 32 lanes");
+  if (host.memory.size.raw % (FrameLaw::region_pages * page_bytes.raw) != 0)
+    config.fail("host.memory.size", "must be a whole number of 64MiB regions");
+}
+
+}  // namespace
+
 Settings read_settings(const Config& config) {
   Settings s;
   s.rules = config.word("rules", "ib", known_rules());
   s.run = config.read<RunParams>();
   s.replay = config.read<ReplayParams>();
   s.network = config.read<fabric::NetworkParams>();
+  check_network(config, s.network);
   return s;
 }
+
+namespace {
+
+void require_power_of_two(const Config& config, const std::string& path, Bytes value) {
+  if (!std::has_single_bit(value.raw)) config.fail(path, "must be a power of two");
+}
+
+}  // namespace
 
 HostSettings read_host(const Config& whole, const std::string& host) {
   const Config config = whole.for_host(host);
@@ -65,12 +105,18 @@ HostSettings read_host(const Config& whole, const std::string& host) {
   s.nic.requester = config.read<nic::RequesterParams>();
   s.nic.responder = config.read<nic::ResponderParams>();
   s.nic.firmware = config.read<nic::FirmwareParams>();
+  check_host(config, s);
+  require_power_of_two(config, "pcie.max_payload", s.pcie.max_payload);
+  require_power_of_two(config, "pcie.max_read_request", s.pcie.max_read_request);
+  require_power_of_two(config, "nic.mpt_cache.line", s.nic.mpt_cache.line);
+  require_power_of_two(config, "nic.mtt_cache.line", s.nic.mtt_cache.line);
+  if (s.pcie.max_read_request < s.pcie.max_payload) config.fail("pcie.max_read_request", "must not be less than pcie.max_payload");
   const auto names = translate::Architectures::names();
   if (translate::Architectures::entries().count(s.nic.nic.translation) == 0) {
     std::string known;
     for (const auto& name : names) known += (known.empty() ? "" : ", ") + name;
-    config.fail("nic.translation",
-                "there is no translation architecture '" + s.nic.nic.translation + "'; known: " + known + did_you_mean(s.nic.nic.translation, names));
+    config.fail("nic.translation", "there is no translation architecture '" + s.nic.nic.translation + "'; known: " + known +
+                                       did_you_mean(s.nic.nic.translation, names));
   }
   return s;
 }

@@ -21,7 +21,7 @@ namespace mtsim::system {
 /// Everything that a host is made of.
 struct HostSettings {
   host::CpuParams cpu;
-  std::uint32_t cpus = 0;   ///< 0: as many as the program has threads on it
+  std::uint32_t cpus = 0;  ///< 0: as many as the program has threads on it
   host::RootComplexParams root_complex;
   FramePoolParams memory;
   kernel::KernelParams kernel;

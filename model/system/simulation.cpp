@@ -40,7 +40,7 @@ Simulation::Simulation(const Plan& plan) : plan_(plan) {
     const std::uint32_t said = program.cpus(index) != 0 ? program.cpus(index) : s.cpus;
     const auto port = static_cast<std::uint32_t>(hosts_.size());
     hosts_.push_back(
-        std::make_unique<Host>(names.hosts()[index], *scheduler_, s, said != 0 ? said : on_host, on_host, port, *switch_));
+        std::make_unique<Host>(names.hosts()[index].c_str(), *scheduler_, s, said != 0 ? said : on_host, on_host, port, *switch_));
     switch_->ends(hosts_.back()->nic);
     devices[index] = &hosts_.back()->device;
   }

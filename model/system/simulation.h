@@ -19,10 +19,10 @@ namespace mtsim::system {
 
 /// All that is known before anything is built: the program and every setting of its hosts.
 struct Plan {
-  std::string variant;                          ///< name of the variant, or empty
+  std::string variant;  ///< name of the variant, or empty
   std::unique_ptr<program::Program> program;
   Settings settings;
-  std::vector<HostSettings> hosts;              ///< in the order of the program's hosts
+  std::vector<HostSettings> hosts;  ///< in the order of the program's hosts
   program::ReplayTime time{};
   std::string config_text, config_hash;
 };
@@ -61,13 +61,13 @@ class Simulation {
   const Plan& plan_;
   std::unique_ptr<engine::Scheduler> scheduler_;
   std::unique_ptr<fabric::Switch> switch_;
-  std::vector<std::unique_ptr<Host>> hosts_;   ///< in the order of their names, which is that of their ports
-  std::vector<std::uint32_t> port_of_;         ///< of the program's hosts
+  std::vector<std::unique_ptr<Host>> hosts_;  ///< in the order of their names, which is that of their ports
+  std::vector<std::uint32_t> port_of_;        ///< of the program's hosts
   std::unique_ptr<MeasuringMeeting> meeting_;
   program::Tally tally_;
   std::unique_ptr<program::Actors> actors_;
-  std::optional<results::Report> at_start_;    ///< what had been counted when the measured window began
-  std::optional<results::Report> at_end_;      ///< and when it ended
+  std::optional<results::Report> at_start_;  ///< what had been counted when the measured window began
+  std::optional<results::Report> at_end_;    ///< and when it ended
 };
 
 }  // namespace mtsim::system

@@ -19,27 +19,25 @@ namespace mtsim::translate {
 
 /// What a registration asks to be translated.
 struct Region {
-  verbs::Grant grant;                    ///< key, pd, access, [start, start+length) as operations see it
-  Bytes block{4096};                     ///< page size of the MR: a power of two, the same for the whole MR
-  std::shared_ptr<const DmaMap> map;     ///< its frames
-  std::uint64_t blocks() const {
-    return grant.length.raw == 0 ? 0 : ceil_div(grant.start.raw % block.raw + grant.length.raw, block.raw);
-  }
+  verbs::Grant grant;                 ///< key, pd, access, [start, start+length) as operations see it
+  Bytes block{4096};                  ///< page size of the MR: a power of two, the same for the whole MR
+  std::shared_ptr<const DmaMap> map;  ///< its frames
+  std::uint64_t blocks() const { return grant.length.raw == 0 ? 0 : ceil_div(grant.start.raw % block.raw + grant.length.raw, block.raw); }
 };
 
 /// What must be written to the tables, by extents: the table writer delivers it, `commit` makes it hold.
 struct TableWrites {
-  std::uint32_t ticket = 0;              ///< names the staged change
-  Pa context;                            ///< address of the mkey context, 64 bytes
-  Pa table;                              ///< address of the first entry
-  std::uint64_t entries = 0;             ///< translation entries of 8 bytes
+  std::uint32_t ticket = 0;   ///< names the staged change
+  Pa context;                 ///< address of the mkey context, 64 bytes
+  Pa table;                   ///< address of the first entry
+  std::uint64_t entries = 0;  ///< translation entries of 8 bytes
   Bytes table_bytes() const { return Bytes(entries * 8); }
 };
 
 /// A kind of table line, with a cache of its own in the NIC.
 struct LineKind {
-  std::string name;                      ///< "mpt", "mtt"
-  Bytes line;                            ///< bytes fetched on a miss
+  std::string name;  ///< "mpt", "mtt"
+  Bytes line;        ///< bytes fetched on a miss
 };
 
 /// A look-up under way: a few words.
@@ -47,7 +45,7 @@ struct Walk {
   Key key;
   Iova address;
   std::uint32_t stage = 0;
-  std::uint64_t memo = 0;                ///< the architecture's own
+  std::uint64_t memo = 0;  ///< the architecture's own
 };
 
 /// What a fetched line holds: meaningful to the architecture that gave it.
@@ -55,11 +53,11 @@ using Content = std::uint64_t;
 
 struct Step {
   enum class Kind : std::uint8_t { read, judge, done, fault } kind = Kind::fault;
-  std::uint32_t line_kind = 0;           ///< read: index into line_kinds()
-  std::uint64_t tag = 0;                 ///< read: number of the line, dense from 0
-  Pa address;                            ///< read: where the line lies in host memory; done: the first byte
-  Bytes length;                          ///< done: contiguous bytes from there on that this entry gives
-  const verbs::Grant* grant = nullptr;   ///< judge: what the key gives, null when there is no such key
+  std::uint32_t line_kind = 0;          ///< read: index into line_kinds()
+  std::uint64_t tag = 0;                ///< read: number of the line, dense from 0
+  Pa address;                           ///< read: where the line lies in host memory; done: the first byte
+  Bytes length;                         ///< done: contiguous bytes from there on that this entry gives
+  const verbs::Grant* grant = nullptr;  ///< judge: what the key gives, null when there is no such key
 };
 
 /// Physical memory for tables, laid out once: the architecture hands out addresses within it.

@@ -1,6 +1,6 @@
 // Flat MTT (mlx5, mlx4): an mkey context names a contiguous array of 8-byte entries, one for each block of the region. A cold look-up
 // reads the context (MPT), then the one line of the array (MTT) that holds the entry: two dependent reads.
-#include <cassert>
+#include <bit>
 #include <deque>
 #include <map>
 #include <vector>
@@ -54,6 +54,8 @@ class FlatMtt : public Architecture {
  public:
   explicit FlatMtt(const ArchitectureOptions& options)
       : options_(options),
+        entries_shift_(static_cast<unsigned>(std::countr_zero(options.mtt_line.raw / entry_bytes.raw))),
+        context_shift_(static_cast<unsigned>(std::countr_zero(options.mpt_line.raw / context_bytes.raw))),
         kinds_{{"mpt", options.mpt_line}, {"mtt", options.mtt_line}},
         table_base_(options.space.base + Bytes(contexts * context_bytes.raw)),
         room_((options.space.length.raw - contexts * context_bytes.raw) / options.mtt_line.raw) {}
@@ -68,6 +70,8 @@ class FlatMtt : public Architecture {
     made.region = region;
     made.first_line = first_line;
     made.lines = lines;
+    made.block_shift = static_cast<unsigned>(std::countr_zero(region.block.raw));
+    made.first_block = region.grant.start.raw >> made.block_shift;
     made.live = true;
     out.ticket = stage(std::move(made));
     out.context = context_address(region.grant.key.index());
@@ -91,7 +95,7 @@ class FlatMtt : public Architecture {
     const std::uint32_t index = change.region.grant.key.index();
     if (index >= entries_.size()) entries_.resize(index + 1);
     Entry& entry = entries_[index];
-    stale.lines(mpt, index * context_bytes.raw / options_.mpt_line.raw, 1);
+    stale.lines(mpt, index >> context_shift_, 1);
     if (entry.live) {
       stale.lines(mtt, entry.first_line, entry.lines);
       room_.give(entry.first_line, entry.lines);
@@ -121,7 +125,7 @@ class FlatMtt : public Architecture {
         if (index >= contexts) return out;
         out.kind = Step::Kind::read;
         out.line_kind = mpt;
-        out.tag = index * context_bytes.raw / options_.mpt_line.raw;
+        out.tag = index >> context_shift_;
         out.address = context_address(index);
         return out;
       case 1:
@@ -130,10 +134,10 @@ class FlatMtt : public Architecture {
         return out;
       case 2: {
         const Entry& entry = entries_[index];
-        walk.memo = block_of(entry, walk.address);
+        walk.memo = (walk.address.raw >> entry.block_shift) - entry.first_block;
         out.kind = Step::Kind::read;
         out.line_kind = mtt;
-        out.tag = entry.first_line + walk.memo * entry_bytes.raw / options_.mtt_line.raw;
+        out.tag = entry.first_line + (walk.memo >> entries_shift_);
         out.address = table_base_ + Bytes(out.tag * options_.mtt_line.raw);
         walk.stage = 3;
         return out;
@@ -143,7 +147,7 @@ class FlatMtt : public Architecture {
         const Entry& entry = entries_[index];
         if (!entry.live || content != holder(index)) return out;
         const Region& region = entry.region;
-        const std::uint64_t in_block = walk.address.raw % region.block.raw;
+        const std::uint64_t in_block = walk.address.raw & (region.block.raw - 1);
         out.kind = Step::Kind::done;
         out.address = region.map->block(walk.memo, region.block, region.grant.start) + Bytes(in_block);
         out.length = region.block - Bytes(in_block);
@@ -162,19 +166,16 @@ class FlatMtt : public Architecture {
   struct Entry {
     Region region;
     std::uint64_t first_line = 0, lines = 0;
+    unsigned block_shift = 12;
+    std::uint64_t first_block = 0;  ///< of the addresses that operations use
     bool live = false;
-    std::uint32_t generation = 0;   ///< 0: never written
+    std::uint32_t generation = 0;  ///< 0: never written
   };
 
   static constexpr std::uint64_t contexts = 1u << 20;
 
   Pa context_address(std::uint32_t index) const { return options_.space.base + Bytes(index * context_bytes.raw); }
   Content holder(std::uint32_t index) const { return Content(entries_[index].generation) << 32 | index; }
-  static std::uint64_t block_of(const Entry& entry, Iova address) {
-    const Region& region = entry.region;
-    return address.raw / region.block.raw - region.grant.start.raw / region.block.raw;
-  }
-
   std::uint32_t stage(Entry change) {
     if (spare_tickets_.empty()) {
       staged_.push_back(std::move(change));
@@ -187,11 +188,12 @@ class FlatMtt : public Architecture {
   }
 
   ArchitectureOptions options_;
+  unsigned entries_shift_, context_shift_;  ///< entries and contexts of a line, as powers of two
   std::vector<LineKind> kinds_;
   Pa table_base_;
   Room room_;
-  std::vector<Entry> entries_;                               ///< by mkey index
-  std::map<std::uint64_t, std::uint32_t> lines_owner_;       ///< first MTT line -> mkey index
+  std::vector<Entry> entries_;                          ///< by mkey index
+  std::map<std::uint64_t, std::uint32_t> lines_owner_;  ///< first MTT line -> mkey index
   std::deque<Entry> staged_;
   std::vector<std::uint32_t> spare_tickets_;
 };

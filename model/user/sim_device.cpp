@@ -17,12 +17,38 @@ SimDevice::SimDevice(sc_core::sc_module_name module_name, engine::Scheduler& sch
                      std::uint32_t host_rank)
     : sc_module(module_name), scheduler_(scheduler), params_(params), host_rank_(host_rank), in_call_(threads) {}
 
-const std::vector<std::string>& SimDevice::carried_out() {
-  static const std::vector<std::string> words{
-      "alloc_pd",          "barrier",          "cap_ipc_lock", "compute", "connect",   "create_cq",         "create_qp",       "dealloc_pd",
-      "dereg_mr",          "destroy_cq",       "destroy_qp",   "memlock", "mmap",      "mmap backing=file", "mmap backing=io", "mmap prot=",
-      "mmap share=shared", "modify_qp",        "munmap",       "poll",    "post_send", "post_send read",    "post_send write", "reg_mr",
-      "reg_mr access=ht",  "reg_mr access=zb", "reg_mr iova=", "sleep",   "touch",
+const std::set<std::string>& SimDevice::carried_out() {
+  static const std::set<std::string> words{
+      "alloc_pd",
+      "barrier",
+      "cap_ipc_lock",
+      "compute",
+      "connect",
+      "create_cq",
+      "create_qp",
+      "dealloc_pd",
+      "dereg_mr",
+      "destroy_cq",
+      "destroy_qp",
+      "memlock",
+      "mmap",
+      "mmap backing=file",
+      "mmap backing=io",
+      "mmap prot=",
+      "mmap share=shared",
+      "modify_qp",
+      "munmap",
+      "poll",
+      "post_send",
+      "post_send read",
+      "post_send write",
+      "post_send flags=fence",
+      "reg_mr",
+      "reg_mr access=ht",
+      "reg_mr access=zb",
+      "reg_mr iova=",
+      "sleep",
+      "touch",
   };
   return words;
 }

@@ -6,6 +6,7 @@
 #include <deque>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -32,7 +33,7 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
             std::uint32_t host_rank);
 
   /// What a process on a simulated host can do, in the words of program::Program::uses().
-  static const std::vector<std::string>& carried_out();
+  static const std::set<std::string>& carried_out();
 
   verbs::Progress mmap(verbs::Thread, const verbs::MmapRequest&, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress munmap(verbs::Thread, Va, Bytes, verbs::Reply&, verbs::Caller&) override;

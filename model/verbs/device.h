@@ -15,16 +15,16 @@
 
 namespace mtsim::verbs {
 
-using Handle = std::uint32_t;   ///< of a PD, MR, CQ or QP; given out by the device, never 0
-using Thread = std::uint32_t;   ///< index of a thread within its process, from 0
+using Handle = std::uint32_t;  ///< of a PD, MR, CQ or QP; given out by the device, never 0
+using Thread = std::uint32_t;  ///< index of a thread within its process, from 0
 
 /// What a call answered. `error` is 0 or a positive errno, whatever the sign convention of the C function.
 struct Reply {
   int error = 0;
-  Handle handle = 0;         ///< of the object made
-  std::uint64_t value = 0;   ///< mmap: the address; post: how many requests were accepted; poll: completions written
-  Key lkey, rkey;            ///< reg_mr
-  Iova iova;                 ///< reg_mr: the first address as operations see it
+  Handle handle = 0;        ///< of the object made
+  std::uint64_t value = 0;  ///< mmap: the address; post: how many requests were accepted; poll: completions written
+  Key lkey, rkey;           ///< reg_mr
+  Iova iova;                ///< reg_mr: the first address as operations see it
 };
 
 enum class Progress : std::uint8_t { done, pending };
@@ -46,8 +46,8 @@ struct MmapRequest {
   PageKind page = PageKind::base_4k;
   bool readable = true, writable = true, shared = false, populate = false;
   Backing backing = Backing::anonymous;
-  Bytes align;   ///< 0: the page size (2 MiB for thp)
-  Bytes at;      ///< the start is `at` modulo `align`
+  Bytes align;  ///< 0: the page size (2 MiB for thp)
+  Bytes at;     ///< the start is `at` modulo `align`
 };
 
 struct RegMrRequest {
@@ -55,7 +55,7 @@ struct RegMrRequest {
   Va address;
   Bytes length;
   Access access = Access::none;
-  Iova iova;   ///< the address operations will use; equal to `address` unless asked otherwise
+  Iova iova;  ///< the address operations will use; equal to `address` unless asked otherwise
 };
 
 struct CreateQpRequest {
@@ -66,11 +66,11 @@ struct CreateQpRequest {
   bool signal_all = false;
   std::uint8_t timeout = 14, retry = 7, rnr_retry = 7, rnr_timer = 12;
   std::uint32_t rd_atomic = 16, dest_rd_atomic = 16;
-  Bytes mtu;   ///< path MTU in bytes; 0: the MTU of the link
+  Bytes mtu;  ///< path MTU in bytes; 0: the MTU of the link
 };
 
 struct Sge {
-  std::uint64_t address = 0;   ///< as the key's MR defines it; a process address when the request is inline
+  std::uint64_t address = 0;  ///< as the key's MR defines it; a process address when the request is inline
   std::uint32_t length = 0;
   Key lkey;
 };
@@ -130,8 +130,8 @@ class Device {
   virtual Progress poll_after(Thread, Handle cq, Time span, std::span<Completion> out, Reply&, Caller&) = 0;
 
   // Threads.
-  virtual Progress compute(Thread, Time, Reply&, Caller&) = 0;   ///< the CPU is busy that long
-  virtual Progress sleep_until(Thread, Time, Reply&, Caller&) = 0;   ///< the CPU is free; at once if the time has passed
+  virtual Progress compute(Thread, Time, Reply&, Caller&) = 0;      ///< the CPU is busy that long
+  virtual Progress sleep_until(Thread, Time, Reply&, Caller&) = 0;  ///< the CPU is free; at once if the time has passed
   virtual Time now() const = 0;
 };
 

@@ -24,7 +24,7 @@ struct Wish {
   std::uint32_t pd = 0;          ///< of the QP
   Access access = Access::none;  ///< none for a local read (gather)
   Iova address;
-  Bytes length;                  ///< of the whole access: a message is judged by its whole length on its first packet
+  Bytes length;  ///< of the whole access: a message is judged by its whole length on its first packet
 };
 
 /// Which check refused, in the order in which they are made; `granted` if none did.
@@ -48,10 +48,10 @@ constexpr Verdict judge(const Grant* grant, const Wish& wish) {
 /// What the responder answers before it looks at any key. `reads_allowed` is the QP's max_dest_rd_atomic.
 enum class Nak : std::uint8_t { none, invalid_request, remote_access, remote_operational };
 constexpr Nak check_request(Opcode opcode, Access qp_access, std::uint32_t reads_allowed) {
-  const Access needed = opcode == Opcode::read ? Access::remote_read
+  const Access needed = opcode == Opcode::read                                   ? Access::remote_read
                         : opcode == Opcode::write || opcode == Opcode::write_imm ? Access::remote_write
-                        : opcode == Opcode::cas || opcode == Opcode::faa ? Access::remote_atomic
-                                                                            : Access::none;
+                        : opcode == Opcode::cas || opcode == Opcode::faa         ? Access::remote_atomic
+                                                                                 : Access::none;
   if (!has(qp_access, needed)) return Nak::invalid_request;
   if ((opcode == Opcode::read || opcode == Opcode::cas || opcode == Opcode::faa) && reads_allowed == 0) return Nak::invalid_request;
   return Nak::none;
@@ -60,10 +60,14 @@ constexpr Nak check_request(Opcode opcode, Access qp_access, std::uint32_t reads
 /// The status that a requester's completion has for a NAK of its request.
 constexpr Status status_of(Nak nak) {
   switch (nak) {
-    case Nak::none: return Status::SUCCESS;
-    case Nak::invalid_request: return Status::REM_INV_REQ_ERR;
-    case Nak::remote_access: return Status::REM_ACCESS_ERR;
-    case Nak::remote_operational: return Status::REM_OP_ERR;
+    case Nak::none:
+      return Status::SUCCESS;
+    case Nak::invalid_request:
+      return Status::REM_INV_REQ_ERR;
+    case Nak::remote_access:
+      return Status::REM_ACCESS_ERR;
+    case Nak::remote_operational:
+      return Status::REM_OP_ERR;
   }
   return Status::GENERAL_ERR;
 }

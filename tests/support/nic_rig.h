@@ -5,12 +5,15 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/scheduler.h"
 #include "fabric/network.h"
 #include "nic/nic.h"
 #include "pcie/link.h"
+#include "support/fresh_systemc.h"
 
 namespace mtsim::test {
 
@@ -41,7 +44,7 @@ class KeepLog : public sc_core::sc_module, public nic::OperationLog {
     operations.emplace_back(request, status);
     if (after) after();
   }
-  std::function<void()> after;   ///< called at each, if set
+  std::function<void()> after;  ///< called at each, if set
   std::vector<std::pair<ports::Wqe, verbs::Status>> operations;
 };
 
@@ -107,6 +110,7 @@ class NicRig {
       host.nic->log(*host.log);
       fabric.ends(*host.nic);
     }
+    sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
 
   /// An MR over `length` contiguous bytes of host memory, in blocks of `block`. Its addresses begin at the returned start.
@@ -178,9 +182,25 @@ class NicRig {
   }
   void ring(Pair& pair, bool blueflame) { hosts[0].nic->doorbells().ring(pair.local, pair.producer, blueflame ? Bytes(64) : Bytes{}); }
 
+  /// Runs until nothing moves.
+  void run() { sc_core::sc_start(); }
+  /// Has `act` done at `when`, in the course of the run.
+  void at(Time when, std::function<void()> act) { scheduler.spawn(later(when, std::move(act))); }
+
   engine::Scheduler scheduler;
   fabric::Switch fabric;
   std::array<Host, 2> hosts;
+
+ private:
+  engine::Flow later(Time when, std::function<void()> act) {
+    co_await engine::Until(scheduler, when, engine::Order{});
+    act();
+  }
+};
+
+/// The same in a SystemC context of its own.
+struct FreshNicRig : private FreshSystemC, public NicRig {
+  using NicRig::NicRig;
 };
 
 }  // namespace mtsim::test

@@ -25,8 +25,8 @@ int generate(const GenArguments& arguments) {
   const auto workload = program::Workloads::make(kind, config);
   // The rest of the configuration is read for its mistakes.
   system::read_settings(config);
-  if (workload)
-    for (const std::string& host : workload->names().hosts()) system::read_host(config, host);
+  const std::vector<std::string> hosts = workload ? workload->names().hosts() : std::vector<std::string>{""};
+  for (const std::string& host : hosts) system::read_host(config, host);
   config.finish();
 
   results::OutputFile out(arguments.output);
@@ -55,7 +55,9 @@ void add_gen(CLI::App& app, Action& chosen) {
   auto arguments = std::make_shared<GenArguments>();
   command->add_option("workload", arguments->config, "Configuration (YAML) with a workload")->required();
   command->add_option("-o,--output", arguments->output, "Trace to write; - is standard output")->required()->type_name("TRACE");
-  command->add_option("--set", arguments->sets, "PATH=VALUE: goes before everything that the configuration says")->type_name("PATH=VALUE")->allow_extra_args(false);
+  command->add_option("--set", arguments->sets, "PATH=VALUE: goes before everything that the configuration says")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
   command->callback([&chosen, arguments] { chosen = [arguments] { return generate(*arguments); }; });
 }
 

@@ -13,6 +13,18 @@ using namespace mtsim;
 /// Exit codes of the command, besides 0, 1 and 130.
 constexpr int users_mistake = 2, our_fault = 3;
 
+/// Of an unknown word the parser would say only that a command is missing.
+void refuse_unknown_command(const CLI::App& app, const std::string& word) {
+  std::vector<std::string> known;
+  std::string list;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    if (command->get_name() == word) return;
+    known.push_back(command->get_name());
+    list += (list.empty() ? "" : ", ") + command->get_name();
+  }
+  throw UserError("there is no command '" + word + "'; known: " + list + did_you_mean(word, known));
+}
+
 int execute(int argc, char** argv) {
   CLI::App app{"mtsim: cycle-level simulator of how an RDMA NIC translates and protects memory"};
   app.set_version_flag("--version", MTSIM_VERSION);
@@ -22,6 +34,7 @@ int execute(int argc, char** argv) {
   tool::add_check(app, chosen);
   tool::add_describe(app, chosen);
   tool::add_gen(app, chosen);
+  if (argc > 1 && argv[1][0] != '-') refuse_unknown_command(app, argv[1]);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& error) {

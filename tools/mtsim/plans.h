@@ -11,9 +11,9 @@ namespace mtsim::tool {
 
 struct Inputs {
   std::string config;
-  std::string trace;                 ///< empty: the configuration's workload
+  std::string trace;  ///< empty: the configuration's workload
   std::vector<std::string> sets;
-  std::string time;                  ///< "", "asap" or "recorded"
+  std::string time;  ///< "", "asap" or "recorded"
 };
 
 /// One plan for each variant, or one. Throws UserError with the mistakes of all of them, each said once.

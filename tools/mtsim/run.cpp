@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <iostream>
 
+#include "base/error.h"
 #include "command.h"
 #include "plans.h"
 #include "results/csv.h"
@@ -24,7 +25,9 @@ struct RunArguments : Inputs {
 void add_inputs(CLI::App& command, Inputs& in) {
   command.add_option("config", in.config, "Configuration (YAML)")->required();
   command.add_option("trace", in.trace, "Trace to replay in place of the configuration's workload; - is standard input");
-  command.add_option("--set", in.sets, "PATH=VALUE: goes before everything that the configuration says")->type_name("PATH=VALUE")->allow_extra_args(false);
+  command.add_option("--set", in.sets, "PATH=VALUE: goes before everything that the configuration says")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
 }
 
 void print_stuck(const system::Outcome& outcome) {
@@ -37,6 +40,7 @@ void print_stuck(const system::Outcome& outcome) {
 }
 
 int run(const RunArguments& arguments) {
+  if (arguments.json == "-" && arguments.csv == "-") throw UserError("--json and --csv cannot both go to stdout");
   const std::vector<system::Plan> plans = make_plans(arguments);
   std::unique_ptr<results::OutputFile> json, csv;
   // Opened first: a path that cannot be written is known before a long run, not after it.
@@ -77,7 +81,8 @@ void add_run(CLI::App& app, Action& chosen) {
   auto* command = app.add_subcommand("run", "Simulate a system, or its variants, on a trace or a workload");
   auto arguments = std::make_shared<RunArguments>();
   add_inputs(*command, *arguments);
-  command->add_option("--time", arguments->time, "Replay a trace at its recorded times or as fast as it goes")->check(CLI::IsMember({"asap", "recorded"}));
+  command->add_option("--time", arguments->time, "Replay a trace at its recorded times or as fast as it goes")
+      ->check(CLI::IsMember({"asap", "recorded"}));
   command->add_option("--json", arguments->json, "Write the results as JSON; - is standard output")->type_name("FILE");
   command->add_option("--csv", arguments->csv, "Write the results as one tidy table; - is standard output")->type_name("FILE");
   command->add_flag("--no-machine", arguments->no_machine, "Leave wall-clock figures out of the JSON");

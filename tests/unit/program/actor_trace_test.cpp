@@ -16,9 +16,8 @@ const std::string recorded = MTSIM_SOURCE_DIR "/traces/recorded/";
 
 /// Whether actors carry out all of the trace.
 bool carried(const Program& program) {
-  const std::set<std::string> known(carried_out().begin(), carried_out().end());
   for (const auto& use : program.uses())
-    if (!known.contains(use.what)) return false;
+    if (!carried_out().contains(use.what)) return false;
   return true;
 }
 

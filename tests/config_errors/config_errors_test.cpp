@@ -1,0 +1,121 @@
+// Does each wrong configuration get the message that a person needs, and nothing else?
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "support/run_refusal.h"
+
+using namespace mtsim::test;
+
+namespace {
+
+const std::string base = "extends: " MTSIM_SOURCE_DIR "/configs/base.yaml\n";
+
+/// What `mtsim run` says of the base configuration with `text` laid over it.
+std::string run_with(const std::string& text) {
+  const TempFolder folder;
+  return refusal(folder, {"run", folder.write("my.yaml", base + text)});
+}
+
+std::string run_with_set(const std::string& set) {
+  const TempFolder folder;
+  return refusal(folder, {"run", folder.write("my.yaml", base), "--set", set});
+}
+
+const std::string nic_keys = "clock, firmware, mpt_cache, mtt_cache, requester, responder, table_space, translation, walks";
+
+}  // namespace
+
+TEST_CASE("An unknown key is told with the keys that are known and the nearest of them") {
+  CHECK(run_with("nic:\n  wlks: 4\n") == "my.yaml:3:3: nic.wlks: unknown key; allowed here: " + nic_keys + "; did you mean 'walks'?\n");
+  CHECK(run_with("hosts:\n  client0: {nic: {walk: 4}}\n") ==
+        "my.yaml:3:19: hosts.client0.nic.walk: unknown key; allowed here: " + nic_keys + "; did you mean 'walks'?\n");
+}
+
+TEST_CASE("A quantity without a unit, with a wrong one or out of its range is told with what is allowed") {
+  CHECK(run_with("kernel: {registration: 5}\n") == "my.yaml:2:24: kernel.registration: '5' needs a unit: ps, ns, us, ms or s\n");
+  CHECK(run_with("kernel: {registration: 5GB}\n") ==
+        "my.yaml:2:24: kernel.registration: '5GB' has an unknown unit; allowed: ps, ns, us, ms or s\n");
+  CHECK(run_with("nic: {walks: 5000}\n") == "my.yaml:2:14: nic.walks: 5000 is above the maximum 4096\n");
+  CHECK(run_with("nic: {walks: 0}\n") == "my.yaml:2:14: nic.walks: 0 is below the minimum 1\n");
+}
+
+TEST_CASE("Values within a range that no hardware has are refused at their place") {
+  CHECK(run_with("network: {mtu: 3KiB}\n") == "my.yaml:2:16: network.mtu: a path MTU is one of 256B, 512B, 1KiB, 2KiB and 4KiB\n");
+  CHECK(run_with("pcie: {lanes: 3}\n") == "my.yaml:2:15: pcie.lanes: a link has 1, 2, 4, 8, 12, 16 or 32 lanes\n");
+  CHECK(run_with("host: {memory: {size: 65MiB}}\n") == "my.yaml:2:23: host.memory.size: must be a whole number of 64MiB regions\n");
+}
+
+TEST_CASE("The name of a component that does not exist is told with those that do") {
+  CHECK(run_with("nic: {translation: flat_mmt}\n") ==
+        "my.yaml:2:20: nic.translation: there is no translation architecture 'flat_mmt'; known: flat_mtt; did you mean 'flat_mtt'?\n");
+}
+
+TEST_CASE("A misspelt kind of workload is the only complaint") {
+  CHECK(run_with("workload: {kind: per_opp}\n") ==
+        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: per_op, pool, sequential, uniform; did you mean 'per_op'?\n");
+  const TempFolder folder;
+  CHECK(refusal(folder, {"gen", folder.write("my.yaml", base + "workload: {kind: per_opp}\n"), "-o", "-"}) ==
+        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: per_op, pool, sequential, uniform; did you mean 'per_op'?\n");
+}
+
+TEST_CASE("A configuration that runs nothing says so") {
+  const TempFolder folder;
+  CHECK(refusal(folder, {"run", folder.write("my.yaml", "rules: ib\nnic: {walks: 8}\n")}) ==
+        "nothing to run: the configuration has no workload and no trace was given\n");
+}
+
+TEST_CASE("Files that are missing, empty or go round in circles are told by name") {
+  const TempFolder folder;
+  CHECK(refusal(folder, {"run", folder.path("absent.yaml")}) == "absent.yaml: cannot be read: No such file or directory\n");
+  CHECK(refusal(folder, {"run", folder.write("my.yaml", "extends: [nics/cx9.yaml]\n")}) ==
+        "my.yaml:1:11: extends: nics/cx9.yaml cannot be read: No such file or directory\n");
+  CHECK(refusal(folder, {"run", folder.write("empty.yaml", "")}) ==
+        "empty.yaml: must hold a map of sections such as 'nic:', but is empty\n");
+  folder.write("a.yaml", "extends: b.yaml\n");
+  CHECK(refusal(folder, {"run", folder.write("b.yaml", "extends: a.yaml\n")}) ==
+        "a.yaml:1:10: extends: b.yaml extends itself, directly or through others\n");
+}
+
+TEST_CASE("A key given twice, a value of the wrong type and broken YAML are told with their places") {
+  CHECK(run_with("nic:\n  walks: 8\n  clock: 1GHz\n  walks: 9\n") == "my.yaml:5:3: nic.walks: given twice; first at line 3\n");
+  CHECK(run_with("nic: 5\n") == "my.yaml:2:6: nic: wants a section of keys (" + nic_keys + "), but is the value '5'\n");
+  CHECK(run_with("nic: {walks: [1, 2]}\n") == "my.yaml:2:14: nic.walks: wants a single value (count, 1 to 4096), but is a list\n");
+  CHECK(run_with("nic:\n  walks: 5\n walks: 4\n") == "my.yaml:4:2: not valid YAML: end of map not found\n");
+  CHECK(run_with("nic:\n\twalks: 5\n") ==
+        "my.yaml:3:7: not valid YAML: illegal map value; line 3 is indented with a tab, where YAML wants spaces\n");
+}
+
+TEST_CASE("A wrong --set is told as it was typed") {
+  CHECK(run_with_set("nic.walks") == "--set nic.walks: wants PATH=VALUE, such as nic.mtt_cache.ways=4\n");
+  CHECK(run_with_set("nic.wlaks=4") ==
+        "--set nic.wlaks=4: nic.wlaks: unknown key; allowed here: " + nic_keys + "; did you mean 'walks'?\n");
+  CHECK(run_with_set("network.rate=100Gbps") ==
+        "--set network.rate=100Gbps: network.rate: '100Gbps' has an unknown unit; allowed: b/s, Kb/s, Mb/s, Gb/s or Tb/s (bits, not "
+        "bytes)\n");
+}
+
+TEST_CASE("All mistakes are told at once, those of variants too") {
+  CHECK(run_with("rules: ibb\nnic: {walks: 0}\nkernel: {syscall: fast}\n") ==
+        "my.yaml:2:8: rules: 'ibb' is not one of: ib; did you mean 'ib'?\n"
+        "my.yaml:3:14: nic.walks: 0 is below the minimum 1\n"
+        "my.yaml:4:19: kernel.syscall: 'fast' is not a number with a unit (ps, ns, us, ms or s)\n");
+  CHECK(run_with("variants:\n  one: {nic: {walks: 0}}\n  two: {pcie: {lanes: 5}}\n") ==
+        "my.yaml:3:21: nic.walks: 0 is below the minimum 1\n"
+        "my.yaml:4:23: pcie.lanes: a link has 1, 2, 4, 8, 12, 16 or 32 lanes\n");
+}
+
+TEST_CASE("A misspelt command names the nearest known one") {
+  const TempFolder folder;
+  CHECK(refusal(folder, {"runn", "my.yaml"}) == "there is no command 'runn'; known: run, check, describe, gen; did you mean 'run'?\n");
+}
+
+TEST_CASE("mtsim check tells the same as a run, and ok of what is right") {
+  const TempFolder folder;
+  const std::string wrong = folder.write("my.yaml", base + "nic: {walks: 0}\n");
+  CHECK(refusal(folder, {"check", wrong}) == "my.yaml:2:14: nic.walks: 0 is below the minimum 1\n");
+  const CommandResult right = run_command({"check", folder.write("right.yaml", base)});
+  CHECK(right.code == 0);
+  CHECK(right.out == "ok\n");
+  CHECK(right.err.empty());
+}

@@ -1,0 +1,131 @@
+// How many table lines does a flat MTT make the NIC read, and what do its tables occupy?
+#include <catch2/catch.hpp>
+#include <random>
+#include <set>
+#include <vector>
+
+#include "translate/architecture.h"
+
+using namespace mtsim;
+using translate::Step;
+
+namespace {
+
+constexpr Pa tables{std::uint64_t{1} << 40};
+
+class NoCaches final : public translate::Architecture::Stale {
+  void lines(std::uint32_t, std::uint64_t, std::uint64_t) override {}
+};
+
+std::unique_ptr<translate::Architecture> flat(std::uint64_t mtt_line = 64) {
+  translate::ArchitectureOptions options;
+  options.space = {tables, GiB(1)};
+  options.mtt_line = Bytes(mtt_line);
+  return translate::Architectures::make("flat_mtt", options);
+}
+
+/// A region of `length` bytes from `start` on over consecutive frames, committed.
+translate::TableWrites add(translate::Architecture& architecture, Key key, Iova start, Bytes length, Bytes block) {
+  translate::Region region;
+  region.grant = {key, 1, verbs::Access::local_write, start, length, true};
+  region.block = block;
+  const std::uint64_t lead = start.raw % page_bytes.raw;
+  // Frames follow each other, so aligned that blocks of addresses are blocks of memory.
+  const std::uint64_t first = (1 << 20) + start.raw % block.raw / page_bytes.raw;
+  const FrameExtent extent = [&] {
+    FrameExtent e;
+    e.first = first;
+    e.count = pages_spanned(lead, length).raw;
+    return e;
+  }();
+  region.map = std::make_shared<DmaMap>(FrameLaw{}, std::vector<FrameExtent>{extent}, Bytes(lead), length);
+  translate::TableWrites writes;
+  REQUIRE(architecture.build(region, writes));
+  NoCaches nothing;
+  architecture.commit(writes, nothing);
+  return writes;
+}
+
+struct LookUp {
+  std::vector<Step> reads;  ///< each came only when the one before had been answered
+  std::vector<Step::Kind> kinds;
+  Step end;
+};
+
+/// What a look-up with cold caches reads.
+LookUp cold(const translate::Architecture& architecture, Key key, Iova address) {
+  LookUp out;
+  translate::Walk walk{key, address, 0, 0};
+  translate::Content content = 0;
+  for (;;) {
+    const Step step = architecture.step(walk, content);
+    out.kinds.push_back(step.kind);
+    if (step.kind == Step::Kind::read) {
+      out.reads.push_back(step);
+      content = architecture.content(step.line_kind, step.tag);
+    } else if (step.kind != Step::Kind::judge) {
+      out.end = step;
+      return out;
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("a cold look-up is two dependent reads: the key's context, then the line that holds the entry", "[flat_mtt]") {
+  const std::uint64_t line = GENERATE(8, 32, 64, 512);
+  const auto architecture = flat(line);
+  add(*architecture, Key(3, 1), Iova(0x10000), MiB(3), page_bytes);
+  const auto writes = add(*architecture, Key(7, 9), Iova(0x7000'0000), MiB(1), page_bytes);
+  for (const std::uint64_t page : {0, 1, 7, 8, 100, 255}) {
+    const LookUp got = cold(*architecture, Key(7, 9), Iova(0x7000'0000 + page * 4096 + 12));
+    CHECK(got.kinds == std::vector<Step::Kind>{Step::Kind::read, Step::Kind::judge, Step::Kind::read, Step::Kind::done});
+    CHECK(got.reads[0].line_kind == 0);
+    CHECK(got.reads[0].address == tables + Bytes(7 * 64));
+    CHECK(got.reads[1].line_kind == 1);
+    CHECK(got.reads[1].address == writes.table + Bytes(page * 8 / line * line));
+    CHECK(got.end.length == Bytes(4096 - 12));
+  }
+}
+
+TEST_CASE("a region has an entry a block, and its look-ups touch every line of its array once", "[flat_mtt]") {
+  std::mt19937_64 random(4);
+  for (int round = 0; round < 40; ++round) {
+    const std::uint64_t line = 8u << random() % 5;
+    const std::uint64_t block = 4096u << random() % 10;
+    const std::uint64_t start = random() % (1u << 26), length = 1 + random() % (1u << 22);
+    const auto architecture = flat(line);
+    const auto writes = add(*architecture, Key(1, 0), Iova(start), Bytes(length), Bytes(block));
+    const std::uint64_t blocks = (start + length - 1) / block - start / block + 1;
+    CHECK(writes.entries == blocks);
+    std::set<std::uint64_t> tags;
+    std::set<std::uint64_t> physical;
+    for (std::uint64_t b = start / block; b <= (start + length - 1) / block; ++b) {
+      const std::uint64_t address = std::max(start, b * block);
+      const LookUp got = cold(*architecture, Key(1, 0), Iova(address));
+      REQUIRE(got.end.kind == Step::Kind::done);
+      tags.insert(got.reads.at(1).tag);
+      physical.insert(got.end.address.raw / block);
+    }
+    CHECK(tags.size() == (blocks * 8 + line - 1) / line);
+    CHECK(physical.size() == blocks);
+  }
+}
+
+TEST_CASE("a key that nobody has costs one read, one beyond the tables none", "[flat_mtt]") {
+  const auto architecture = flat();
+  const LookUp unknown = cold(*architecture, Key(99, 0), Iova(0));
+  REQUIRE(unknown.reads.size() == 2);
+  CHECK(unknown.kinds[1] == Step::Kind::judge);
+  CHECK(cold(*architecture, Key(1u << 21, 0), Iova(0)).reads.empty());
+}
+
+TEST_CASE("an empty region takes no room and leaves its neighbours alone", "[flat_mtt]") {
+  const auto architecture = flat();
+  const auto empty = add(*architecture, Key(1, 0), Iova(0x1000), Bytes(0), page_bytes);
+  CHECK(empty.entries == 0);
+  add(*architecture, Key(2, 0), Iova(0x2000), KiB(4), page_bytes);
+  NoCaches nothing;
+  architecture->commit(architecture->drop(Key(1, 0)), nothing);
+  CHECK(cold(*architecture, Key(2, 0), Iova(0x2000)).end.kind == Step::Kind::done);
+}

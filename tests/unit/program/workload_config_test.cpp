@@ -1,0 +1,103 @@
+// Are workloads made from a configuration, with errors at their places, and does one written out as a trace read back the same?
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include "base/config.h"
+#include "base/error.h"
+#include "program/trace_reader.h"
+#include "program/trace_writer.h"
+#include "program/workload_kinds.h"
+#include "unit/program/actor_listing.h"
+
+using namespace mtsim;
+using namespace mtsim::test;
+
+namespace {
+
+/// A file that is gone when the test is.
+class TemporaryFile {
+ public:
+  TemporaryFile(const std::string& name, const std::string& text) : path_(std::filesystem::temp_directory_path() / name) {
+    std::ofstream(path_) << text;
+  }
+  TemporaryFile(const TemporaryFile&) = delete;
+  TemporaryFile& operator=(const TemporaryFile&) = delete;
+  ~TemporaryFile() { std::filesystem::remove(path_); }
+  std::string path() const { return path_.string(); }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::unique_ptr<Workload> from_yaml(const std::string& text) {
+  const TemporaryFile file("mtsim_workload_test.yaml", text);
+  const Config config = Config::load(file.path());
+  auto workload = Workloads::make(config.word("workload.kind", "", Workloads::names()), config);
+  config.finish();
+  return workload;
+}
+
+std::string complaint(const std::string& text) {
+  try {
+    from_yaml(text);
+  } catch (const UserError& e) {
+    const std::string what = e.what();
+    return what.substr(what.find(".yaml:") + 6);
+  }
+  return "";
+}
+
+}  // namespace
+
+TEST_CASE("a workload takes its kind and parameters from the configuration") {
+  const auto uniform = from_yaml("workload: {kind: uniform, threads: 4, opcode: read, block: 64B, footprint: 1GiB, regions: 2, seed: 9}\n");
+  CHECK(uniform->title() == "uniform");
+  CHECK(uniform->shape().threads == 4);
+  CHECK(uniform->shape().opcode == verbs::Opcode::read);
+  CHECK(uniform->names().hosts() == std::vector<std::string>{"client0", "server"});
+  CHECK(from_yaml("workload: {kind: per_op, pool: 1MiB, depth: 4}\n")->title() == "per_op");
+  CHECK(from_yaml("workload: {kind: pool}\n")->title() == "pool");
+  CHECK(from_yaml("workload: {kind: sequential}\n")->title() == "sequential");
+}
+
+TEST_CASE("what a configuration gets wrong about a workload has its place") {
+  CHECK(complaint("workload:\n  kind: pool\n  window: 4\n  signal_every: 8\n") ==
+        "4:17: workload.signal_every: 8 is above the window of 4: no request of a full window would complete visibly");
+  CHECK(complaint("workload:\n  kind: uniform\n  block: 8KiB\n  footprint: 4KiB\n") ==
+        "4:14: workload.footprint: 4096 bytes in 1 MRs leave no room for a block of 8192 bytes in each");
+}
+
+TEST_CASE("a workload written out as a trace reads back and runs the same") {
+  auto shape = defaults<Shape>();
+  shape.threads = shape.qps = 2;
+  shape.window = 4;
+  shape.operations = 30;
+  shape.block = Bytes(64);
+  shape.inline_limit = Bytes(64);
+  shape.page = verbs::PageKind::huge_2m;
+  std::vector<std::unique_ptr<Workload>> workloads;
+  workloads.push_back(make_pool(shape, defaults<PoolParams>()));
+  workloads.push_back(make_per_op(shape, defaults<PoolParams>(), {3}));
+  workloads.push_back(make_uniform(shape, {MiB(1), 3}, {1}));
+  shape.opcode = verbs::Opcode::read;
+  workloads.push_back(make_sequential(shape, {MiB(1), 2}));
+  for (const auto& workload : workloads) {
+    CAPTURE(workload->title());
+    std::ostringstream text;
+    TraceWriter writer(text, workload->names());
+    Op op;
+    for (const auto all = workload->all(); all->next(op);) writer.write(op);
+    const TemporaryFile file("mtsim_workload_test.mtrace", text.str());
+    const auto trace = open_trace(file.path());
+    CHECK(trace->size() == workload->size());
+
+    FakeRun made(*workload, true), read(*trace, true);
+    made.run();
+    read.run();
+    CHECK(read.surprises() == std::vector<std::string>{});
+    CHECK(read.actors().done());
+    for (std::size_t host = 0; host < 2; ++host) CHECK(made.device(host).calls == read.device(host).calls);
+  }
+}

@@ -1,0 +1,131 @@
+// Runs through the command, as a user sees them: how they end, and what they leave.
+#include <catch2/catch.hpp>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "support/run_refusal.h"
+
+using namespace mtsim::test;
+
+namespace {
+
+const std::string base = "extends: " MTSIM_SOURCE_DIR "/configs/base.yaml\n";
+const std::string endless = base + "workload: {operations: 1000000000}\n";
+
+CommandResult interrupted(const std::vector<std::string>& arguments) {
+  Command command(arguments);
+  std::this_thread::sleep_for(std::chrono::milliseconds(1500));
+  command.signal(SIGINT);
+  return command.finish(std::chrono::seconds(30));
+}
+
+}  // namespace
+
+TEST_CASE("A program that waits for what cannot come ends with its places and exit code 1") {
+  const std::string text = read_file("traces/write.mtrace");
+  const std::string post = "a.t0 post_send qp wr=1";
+  const TempFolder folder;
+  std::string changed = text;
+  changed.insert(changed.find(post), "b.t0 destroy_qp qp\na.t0 barrier gone n=2\nb.t0 barrier gone n=2\n");
+  const CommandResult result = run_command({"run", "configs/examples/recorded.yaml", folder.write("t.mtrace", changed)});
+  CHECK(result.code == 1);
+  CHECK(result.err ==
+        "nothing moves any more, and these have not ended:\n"
+        "  a.t0 waits at line 22: poll cq wr=1\n"
+        "  b.t0 waits at line 24: barrier done\n"
+        "  a.nic: QP 0x1 (rts) has 1 requests outstanding: 1 sent or being sent, 0 in the NIC, 0 READs\n"
+        "  b.nic: 1 packets were dropped: their QP was gone or not ready\n");
+}
+
+TEST_CASE("An interrupted run prints what it has, marked, and ends with 130") {
+  const TempFolder folder;
+  const CommandResult result = interrupted({"run", folder.write("my.yaml", endless), "--json", folder.path("out.json")});
+  CHECK(result.code == 130);
+  CHECK(result.err.empty());
+  CHECK(result.out.find("INTERRUPTED") != std::string::npos);
+  const auto json = nlohmann::json::parse(read_file(folder.path("out.json")));
+  CHECK(json["partial"] == true);
+  CHECK(json["operations"]["write"]["completed"] > 0);
+}
+
+TEST_CASE("Interrupting the command alone reaches the variants that it runs") {
+  const TempFolder folder;
+  const std::string variants = "variants:\n  one: {nic: {walks: 8}}\n  two: {nic: {walks: 9}}\n";
+  const CommandResult result = interrupted({"run", folder.write("my.yaml", endless + variants), "--json", folder.path("out.json")});
+  CHECK(result.code == 130);
+  CHECK(result.err.empty());
+  const auto json = nlohmann::json::parse(read_file(folder.path("out.json")));
+  CHECK(json["variants"]["one"]["partial"] == true);
+  CHECK(json["variants"]["two"]["partial"] == true);
+}
+
+TEST_CASE("Variants give the reports that their configurations give alone") {
+  const TempFolder folder;
+  const std::string small = base + "workload: {operations: 300}\n";
+  const std::string both =
+      folder.write("both.yaml", small + "variants:\n  few: {nic: {walks: 2}}\n  many: {nic: {mtt_cache: {lines: 0}}}\n");
+  const CommandResult together = run_command({"run", both, "--no-machine", "--json", "-"});
+  REQUIRE(together.code == 0);
+  const auto variants = nlohmann::json::parse(together.out)["variants"];
+  REQUIRE(variants.size() == 2);
+  for (const auto& [name, overlay] : {std::pair{"few", "nic: {walks: 2}\n"}, std::pair{"many", "nic: {mtt_cache: {lines: 0}}\n"}}) {
+    INFO(name);
+    const CommandResult alone = run_command({"run", folder.write("one.yaml", small + overlay), "--no-machine", "--json", "-"});
+    REQUIRE(alone.code == 0);
+    auto expected = nlohmann::json::parse(alone.out);
+    auto got = variants[name];
+    CHECK(got["summary"]["operations"] == 300);
+    // What stands once for all variants is not repeated in each.
+    for (const auto& [key, value] : got.items()) {
+      INFO(key);
+      CHECK(value == expected[key]);
+    }
+  }
+}
+
+TEST_CASE("A path that cannot be written is told before the run and leaves nothing") {
+  const TempFolder folder;
+  const std::string config = folder.write("my.yaml", endless);
+  CHECK(refusal(folder, {"run", config, "--json", folder.path("absent/out.json")}) ==
+        "cannot write 'absent/out.json': No such file or directory\n");
+  CHECK(refusal(folder, {"run", config, "--csv", folder.path("").substr(0, folder.path("").size() - 1)}).find("Is a directory\n") !=
+        std::string::npos);
+  CHECK(refusal(folder, {"run", config, "--json", folder.path("out.json"), "--csv", folder.path("absent/out.csv")}) ==
+        "cannot write 'absent/out.csv': No such file or directory\n");
+  CHECK(folder.names() == std::vector<std::string>{"my.yaml"});
+}
+
+TEST_CASE("Results on stdout leave the summary to stderr") {
+  const CommandResult plain = run_command({"run", "configs/examples/recorded.yaml", "traces/write.mtrace"});
+  REQUIRE(plain.code == 0);
+  const CommandResult json = run_command({"run", "configs/examples/recorded.yaml", "traces/write.mtrace", "--json", "-"});
+  CHECK(json.code == 0);
+  CHECK(json.err == plain.out);
+  CHECK(nlohmann::json::parse(json.out)["operations"]["write"]["completed"] == 1);
+  const CommandResult csv = run_command({"run", "configs/examples/recorded.yaml", "traces/write.mtrace", "--csv", "-"});
+  CHECK(csv.err == plain.out);
+  const TempFolder folder;
+  CHECK(refusal(folder, {"run", "configs/base.yaml", "--json", "-", "--csv", "-"}) == "--json and --csv cannot both go to stdout\n");
+}
+
+TEST_CASE("The recorded runs of perftest that only write and read replay as they went") {
+  for (const char* name : {"ib_write_bw-64", "ib_write_bw-4k-list", "ib_write_bw-64k", "ib_write_bw-64k-mrperqp", "ib_write_bw-64k-huge",
+                           "ib_write_bw-1m", "ib_write_bw-all", "ib_write_lat-8", "ib_read_bw-4k", "ib_read_bw-1m-q2", "ib_read_lat-64"}) {
+    INFO(name);
+    const CommandResult result =
+        run_command({"run", "configs/examples/recorded.yaml", std::string("traces/recorded/") + name + ".mtrace", "--json", "-"});
+    CHECK(result.code == 0);
+    const auto json = nlohmann::json::parse(result.out);
+    CHECK(json["summary"]["unexpected"] == 0);
+    CHECK(json["summary"]["operations"] > 0);
+  }
+}
+
+TEST_CASE("What a recorded run uses beyond this build is named once each, before the run") {
+  const TempFolder folder;
+  CHECK(refusal(folder, {"run", "configs/examples/recorded.yaml", "traces/recorded/ib_send_bw-4k.mtrace"}) ==
+        "traces/recorded/ib_send_bw-4k.mtrace:29:16: 'post_recv' is not modelled yet\n"
+        "traces/recorded/ib_send_bw-4k.mtrace:543:35: 'post_send send' is not modelled yet\n");
+}

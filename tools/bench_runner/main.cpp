@@ -1,0 +1,69 @@
+// One measurement of the model's own speed, printed as bare numbers for the script that makes a table of many.
+//   mtsim_bench simulate CONFIG [TRACE] [PATH=VALUE]...   -> wall seconds, timed events, kernel events
+//   mtsim_bench parse TRACE                               -> wall seconds, lines
+#include <fmt/format.h>
+
+#include <chrono>
+#include <iostream>
+#include <string>
+#include <systemc>
+#include <vector>
+
+#include "base/config.h"
+#include "base/error.h"
+#include "program/trace_reader.h"
+#include "system/simulation.h"
+
+namespace {
+
+using namespace mtsim;
+using Clock = std::chrono::steady_clock;
+
+double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+
+/// Only the run is timed: reading the configuration and building the system are the same for a short run as for a long one.
+int simulate(const std::string& path, const std::optional<std::string>& trace, const std::vector<std::string>& sets) {
+  const Config config = Config::load(path, sets);
+  const system::Plan plan = system::make_plan(config, trace, program::ReplayTime::asap);
+  system::Simulation simulation(plan);
+  const auto begin = Clock::now();
+  simulation.run();
+  const double wall = seconds_since(begin);
+  // A rate of failing requests would say nothing.
+  if (simulation.report().unexpected_total != 0 || !simulation.stuck().empty()) throw std::runtime_error(path + ": the run went wrong");
+  std::cout << fmt::format("{:.6f} {} {}\n", wall, simulation.scheduler().timed_events(), simulation.scheduler().kernel_events());
+  return 0;
+}
+
+int parse(const std::string& path) {
+  const auto begin = Clock::now();
+  const auto trace = program::open_trace(path);
+  std::cout << fmt::format("{:.6f} {}\n", seconds_since(begin), trace->lines());
+  return 0;
+}
+
+int execute(std::vector<std::string> words) {
+  if (words.size() == 2 && words[0] == "parse") return parse(words[1]);
+  if (words.size() >= 2 && words[0] == "simulate") {
+    std::optional<std::string> trace;
+    auto sets = words.begin() + 2;
+    if (sets != words.end() && sets->find('=') == std::string::npos) trace = *sets++;
+    return simulate(words[1], trace, {sets, words.end()});
+  }
+  std::cerr << "usage: mtsim_bench simulate CONFIG [TRACE] [PATH=VALUE]... | parse TRACE\n";
+  return 2;
+}
+
+}  // namespace
+
+int sc_main(int, char**) { return 0; }
+
+int main(int argc, char** argv) {
+  setenv("SYSTEMC_DISABLE_COPYRIGHT_MESSAGE", "1", 1);
+  try {
+    return execute({argv + 1, argv + argc});
+  } catch (const std::exception& error) {
+    std::cerr << "mtsim_bench: " << error.what() << '\n';
+    return 1;
+  }
+}
