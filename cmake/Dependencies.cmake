@@ -2,7 +2,6 @@ find_package(Threads REQUIRED)
 find_package(Boost 1.74 REQUIRED COMPONENTS iostreams)
 find_package(yaml-cpp 0.7 REQUIRED)
 find_package(fmt 9 REQUIRED)
-find_package(spdlog REQUIRED)
 find_path(CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
 find_path(NLOHMANN_INCLUDE nlohmann/json.hpp REQUIRED)
 

@@ -6,15 +6,10 @@
 
 namespace mtsim::engine {
 
-Channel::Train& Channel::fresh() {
-  if (spare_ == nullptr) {
-    constexpr std::size_t slab = 64;
-    slabs_.push_back(std::make_unique<Train[]>(slab));
-    for (std::size_t i = 0; i < slab; ++i) recycle(slabs_.back()[i]);
-  }
-  Train& train = *spare_;
-  spare_ = train.behind;
-  return train;
+void Channel::more_trains() {
+  constexpr std::size_t slab = 64;
+  slabs_.push_back(std::make_unique<Train[]>(slab));
+  for (std::size_t i = 0; i < slab; ++i) recycle(slabs_.back()[i]);
 }
 
 void Channel::recycle(Train& train) {
@@ -25,8 +20,11 @@ void Channel::recycle(Train& train) {
 void Channel::submit(unsigned agent, const Shape& shape, Notice* notice, Time extra, bool of_first) {
   assert(agent < agents && shape.cells > 0);
   const Time now = scheduler_.now();
-  settle(now);
-  Train& train = fresh();
+  if (active_ != 0) settle(now);
+  if (spare_ == nullptr) [[unlikely]]
+    more_trains();
+  Train& train = *spare_;
+  spare_ = train.behind;
   train.channel = this;
   train.agent = agent;
   train.left = shape.cells;
@@ -121,6 +119,13 @@ void Channel::told(Train& train) {
   if (train.left == 0) recycle(train);
   else train.notice = nullptr;  // told of its first cell; recycled when the last has gone
   notice.arrived(notice);
+}
+
+Time Channel::backlog(unsigned agent) {
+  settle(scheduler_.now());
+  Time left;
+  for (const Train* train = queues_[agent].head; train != nullptr; train = train->behind) left += train->rest();
+  return left;
 }
 
 const Usage& Channel::usage() {

@@ -38,6 +38,9 @@ class Channel {
   /// Hands a train to the channel now. `notice`, if any, is told `extra` after the arrival of the first cell (`of_first`) or the last.
   void submit(unsigned agent, const Shape& shape, Notice* notice, Time extra = {}, bool of_first = false);
 
+  /// Time that what an agent has submitted and the channel has not sent still takes by itself.
+  Time backlog(unsigned agent);
+
   Time latency() const { return latency_; }
   /// Busy time of what has been sent so far, and waits of trains for their first cell.
   const Usage& usage();
@@ -67,7 +70,7 @@ class Channel {
   void finish(Queue& queue);
   void told(Train& train);
   Time earliest_mark(const Train& train) const;
-  Train& fresh();
+  void more_trains();
   void recycle(Train& train);
 
   Scheduler& scheduler_;

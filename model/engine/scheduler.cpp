@@ -45,23 +45,27 @@ Time Scheduler::horizon() const {
   return std::min(foreign, end_);
 }
 
+bool Scheduler::serve(unsigned timers) {
+  for (; timers != 0 && !stopped(); --timers) {
+    // Asked before the wheel turns: a foreign process that the model has just woken may still arm a timer for any time from then on.
+    if (!alone_) limit_ = std::max(horizon(), now_);
+    Timer* timer = wheel_.next(limit_);
+    if (timer == nullptr) return false;
+    now_ = timer->when;
+    wheel_.pop();
+    ++timed_events_;
+    timer->fire(*timer);
+  }
+  return !stopped();
+}
+
 void Scheduler::drain() {
   ++kernel_events_;
   catch_up();
   draining_ = true;
-  // Foreign processes can become active only by what the model itself does while it drains: that shows in horizon(), which is cheap but
-  // not free, so it is asked again before each busy picosecond rather than before each timer. It is asked before the wheel turns: what a
-  // process then does may lie before what the wheel would have turned to.
-  Time limit = std::max(horizon(), now_);
-  while (!stopped()) {
-    if (!alone_ && wheel_.size() != 0 && wheel_.earliest() > now_) limit = std::max(horizon(), now_);
-    Timer* timer = wheel_.next(limit);
-    if (timer == nullptr) break;
-    now_ = timer->when;
-    wheel_.pop();
-    if ((++timed_events_ & 0xffff) == 0 && heartbeat_) heartbeat_();
-    timer->fire(*timer);
-  }
+  limit_ = std::max(horizon(), now_);
+  while (serve(4096))
+    if (heartbeat_ && (++strides_ & 15) == 0) heartbeat_();
   draining_ = false;
   if (wheel_.size() != 0 && !stopped() && wheel_.earliest() <= end_) wake_kernel();
 }

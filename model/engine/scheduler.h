@@ -55,6 +55,9 @@ class Scheduler : public sc_core::sc_module {
  private:
   void start_of_simulation() override;
   void drain();
+  /// Serves up to so many timers; false when none is left that may be served now. Foreign processes can become active only by what the
+  /// model itself does: that shows in horizon(), which is asked again before each busy picosecond when there are any.
+  bool serve(unsigned timers);
   void wake_kernel();
   /// The last picosecond that may be simulated before the kernel must have its turn.
   Time horizon() const;
@@ -64,6 +67,8 @@ class Scheduler : public sc_core::sc_module {
   sc_core::sc_event due_;
   Time now_;
   Time end_{INT64_MAX};
+  Time limit_;  ///< nothing later is served before the kernel has had its turn
+  unsigned strides_ = 0;
   bool draining_ = false;
   bool strict_ = false;
   bool alone_ = false;  ///< no process but ours exists: nothing foreign can happen while the model runs

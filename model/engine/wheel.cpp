@@ -19,11 +19,10 @@ void Wheel::push_far(Timer& timer) {
   far_slot_ = far_.front().when.raw >> slot_shift;
 }
 
-// Only called while some slot is occupied.
-std::int64_t Wheel::next_occupied() const {
+// What is left when the first word holds nothing from base_ on.
+std::int64_t Wheel::next_occupied_word() const {
   const auto start = static_cast<std::uint64_t>(base_ & slot_mask);
   const auto word = start >> 6;
-  if (const std::uint64_t here = words_[word] >> (start & 63)) return base_ + std::countr_zero(here);
   const std::uint32_t others = std::rotr(summary_, static_cast<int>(word)) & ~std::uint32_t{1};
   // Only the part of the first word that lies before `start` is left: it wraps round to the far end of the horizon.
   const std::uint64_t next = others ? (word + static_cast<unsigned>(std::countr_zero(others))) & 31 : word;
@@ -46,17 +45,6 @@ void Wheel::draw_in() {
     place(timer, timer.when.raw >> slot_shift);
   }
   far_slot_ = far_.empty() ? INT64_MAX : far_.front().when.raw >> slot_shift;
-}
-
-Timer* Wheel::turn(Time limit) {
-  // A far timer can be due before what the wheel holds: the horizon may have moved since it was pushed.
-  const std::int64_t near = summary_ != 0 ? next_occupied() : INT64_MAX;
-  const std::int64_t target = std::min(near, std::max(base_, far_slot_));
-  if (target > limit.raw >> slot_shift) return nullptr;
-  base_ = target;
-  if (far_slot_ < base_ + slot_count) draw_in();
-  Timer* head = slots_[base_ & slot_mask].head;
-  return head->when <= limit ? head : nullptr;
 }
 
 }  // namespace mtsim::engine

@@ -25,7 +25,8 @@ class Wheel {
   /// The earliest timer if it is due by `limit`, left in place; else null. The wheel never turns past `limit`, so that a timer may still
   /// be pushed for any time from `limit` on.
   Timer* next(Time limit) {
-    if (Timer* head = slots_[base_ & slot_mask].head) return head->when <= limit ? head : nullptr;
+    if (Timer* head = slots_[base_ & slot_mask].head) [[unlikely]]
+      return head->when <= limit ? head : nullptr;
     return size_ == 0 ? nullptr : turn(limit);
   }
 
@@ -85,11 +86,27 @@ class Wheel {
     if (words_[index >> 6] == 0) summary_ &= ~(std::uint32_t{1} << (index >> 6));
   }
 
-  Timer* turn(Time limit);
+  Timer* turn(Time limit) {
+    // A far timer can be due before what the wheel holds: the horizon may have moved since it was pushed.
+    const std::int64_t near = summary_ != 0 ? next_occupied() : INT64_MAX;
+    const std::int64_t target = far_slot_ < near ? (far_slot_ < base_ ? base_ : far_slot_) : near;
+    if (target > limit.raw >> slot_shift) return nullptr;
+    base_ = target;
+    if (far_slot_ < base_ + slot_count) [[unlikely]]
+      draw_in();
+    Timer* head = slots_[base_ & slot_mask].head;
+    return head->when <= limit ? head : nullptr;
+  }
   void draw_in();
   void push_far(Timer& timer);
   /// Slot number of the first occupied slot from base_ on; at least one is occupied.
-  std::int64_t next_occupied() const;
+  std::int64_t next_occupied() const {
+    const auto start = static_cast<std::uint64_t>(base_ & slot_mask);
+    if (const std::uint64_t here = words_[start >> 6] >> (start & 63)) [[likely]]
+      return base_ + std::countr_zero(here);
+    return next_occupied_word();
+  }
+  std::int64_t next_occupied_word() const;
 
   std::array<Slot, slot_count> slots_{};
   std::array<std::uint64_t, slot_count / 64> words_{};

@@ -55,6 +55,11 @@ void DriverParams::declare(Declaration<DriverParams>& d) {
       .range("0ns", "100us")
       .means("CPU time of each entry laid in a list for the NIC (UMR or command).")
       .source("estimate (R4)");
+  d.field("umr_requests", &DriverParams::umr_requests)
+      .standard("128")
+      .range("1", "65536")
+      .means("UMR work requests under way at most.")
+      .source("mlx5: MAX_UMR_WR (hw/mlx5/umr.c)");
   d.field("umr_entries", &DriverParams::umr_entries)
       .standard("131064")
       .range("8", "131072")

@@ -17,6 +17,7 @@ struct DriverParams {
   Time key;
   Time umr_post, list_entry;
   std::uint64_t umr_entries{};
+  std::uint32_t umr_requests{};
   Time command_post, mailbox;
   Time create_key, destroy_key;
   Time store_entry;

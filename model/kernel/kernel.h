@@ -51,6 +51,7 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   std::optional<Path> path_to(verbs::Handle qp) const override;
   void bring_up(verbs::Handle qp, Path peer) override;
 
+  TableWriter::Lock table_lock() const { return writer_->lock(); }
   const RegistrationTotals& registration() const { return reg_path_->totals(); }
   /// Told of every reg_mr and dereg_mr from now on; null: nobody. After elaboration only.
   void set_observer(ports::RegistrationObserver* observer) { reg_path_->set_observer(observer); }

@@ -4,6 +4,7 @@
 #include "base/registry.h"
 #include "engine/flow.h"
 #include "engine/scheduler.h"
+#include "engine/semaphore.h"
 #include "kernel/call.h"
 #include "kernel/driver_params.h"
 #include "ports/memory.h"
@@ -19,6 +20,13 @@ class TableWriter {
   virtual engine::Task<int> load(Call& call, const translate::Region& region, bool created) = 0;
   /// Nothing reaches memory by `key` from the end of this on. `keep`: the device goes on knowing the key.
   virtual engine::Task<int> revoke(Call& call, Key key, bool keep) = 0;
+
+  /// What lets only one registration at a time through, for the report; `places` is null where there is no such thing.
+  struct Lock {
+    const char* name = "";
+    const engine::Semaphore* places = nullptr;
+  };
+  virtual Lock lock() const { return {}; }
 };
 
 /// What a table writer works with. All of it outlives the writer.

@@ -37,6 +37,8 @@ class CommandWriter : public TableWriter {
     co_return co_await run_command(context_, call, destroy, 0);
   }
 
+  Lock lock() const override { return {"slow_path", &slow_path_}; }
+
  private:
   TableWriterContext context_;
   engine::Semaphore slow_path_;

@@ -21,7 +21,8 @@ constexpr std::uint64_t entries_per_unit = 8;
 
 class UmrWriter : public TableWriter {
  public:
-  explicit UmrWriter(const TableWriterContext& context) : context_(context), queue_pair_(context.scheduler, 1) {}
+  explicit UmrWriter(const TableWriterContext& context)
+      : context_(context), queue_pair_(context.scheduler, context.params.umr_requests), posting_(context.scheduler, 1) {}
 
   engine::Task<int> load(Call& call, const translate::Region& region, bool created) override {
     translate::TableWrites writes;
@@ -53,21 +54,27 @@ class UmrWriter : public TableWriter {
     co_return co_await run_command(context_, call, destroy, 0);
   }
 
+  Lock lock() const override { return {"umr_queue_pair", &queue_pair_}; }
+
  private:
-  /// mlx5r_umr_post_send_wait
+  /// mlx5r_umr_post_send_wait: the semaphore keeps the queue pair from overflowing, the mutex covers the posting alone. The work requests
+  /// of one MR wait for each other, those of several threads do not.
   engine::Task<int> post_send_wait(Call& call, const ports::Umr::Request& request, std::uint64_t entries) {
-    if (queue_pair_.in_use() != 0) call.sleep();
+    if (queue_pair_.in_use() == queue_pair_.places()) call.sleep();
     co_await queue_pair_.take();
+    if (posting_.in_use() != 0) call.sleep();
+    co_await posting_.take();
     call.lap(Call::Step::wait);
     const DriverParams& params = context_.params;
     co_await call.work(Call::Step::table_write, ports::Work::table,
                        params.umr_post + params.list_entry * static_cast<std::int64_t>(entries));
+    posting_.give();
     call.cost().umr_requests += 1;
     call.cost().list_bytes += request.list_bytes;
     call.sleep();
     const int error = co_await context_.umr.post(request);
-    queue_pair_.give();
     co_await call.wake_up();
+    queue_pair_.give();
     co_return error;
   }
 
@@ -81,7 +88,7 @@ class UmrWriter : public TableWriter {
   }
 
   TableWriterContext context_;
-  engine::Semaphore queue_pair_;
+  engine::Semaphore queue_pair_, posting_;
   std::optional<Pa> list_;
 };
 

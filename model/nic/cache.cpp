@@ -5,11 +5,10 @@
 
 namespace mtsim::nic {
 
-Cache::Cache(sc_core::sc_module_name module_name, const CacheParams& params) : sc_module(module_name), ways_(std::max(params.ways, 1u)) {
-  if (params.lines == 0) return;
-  const std::uint64_t sets = std::bit_ceil(ceil_div(params.lines, ways_));
-  set_mask_ = sets - 1;
-  ways_of_.resize(sets * ways_);
+Cache::Cache(sc_core::sc_module_name module_name, const CacheParams& params)
+    : sc_module(module_name), ways_(std::clamp(params.lines, 1u, params.ways)), sets_(params.lines / ways_) {
+  power_of_two_ = std::has_single_bit(sets_);
+  ways_of_.resize(sets_ * ways_);
 }
 
 const translate::Content* Cache::find(std::uint64_t tag) {
@@ -29,7 +28,7 @@ const translate::Content* Cache::find(std::uint64_t tag) {
 
 bool Cache::holds(std::uint64_t tag) const {
   if (ways_of_.empty()) return false;
-  const Way* set = &ways_of_[(tag & set_mask_) * ways_];
+  const Way* set = &ways_of_[index_of(tag) * ways_];
   return std::any_of(set, set + ways_, [tag](const Way& way) { return way.tag == tag; });
 }
 
@@ -64,6 +63,12 @@ void Cache::fill(std::uint64_t tag, translate::Content content) {
 }
 
 void Cache::drop(std::uint64_t first, std::uint64_t count) {
+  // What the table holds there is new: the next look-up is as cold as the first.
+  if (first < seen_.size()) {
+    const auto begin = seen_.begin() + static_cast<std::ptrdiff_t>(first);
+    std::fill(begin, begin + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(count, seen_.size() - first)), false);
+  }
+  if (ways_of_.empty()) return;
   const auto forget = [this](Way& way) {
     way = Way{};
     --held_;

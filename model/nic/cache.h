@@ -22,7 +22,7 @@ class Cache : public sc_core::sc_module, public ports::LineCache {
     std::uint64_t lookups = 0, hits = 0, cold = 0, capacity = 0, conflict = 0, evictions = 0, dropped = 0;
   };
 
-  /// `lines` is rounded up to whole sets of `ways`; no lines means that every look-up misses.
+  /// `lines` are a multiple of `ways`, or one set of fewer; no lines means that every look-up misses.
   Cache(sc_core::sc_module_name name, const CacheParams& params);
 
   const translate::Content* find(std::uint64_t tag) override;
@@ -41,13 +41,15 @@ class Cache : public sc_core::sc_module, public ports::LineCache {
     std::uint64_t used = 0;  ///< serial of the last use; 0 is never
     translate::Content content = 0;
   };
-  Way* set_of(std::uint64_t tag) { return &ways_of_[(tag & set_mask_) * ways_]; }
+  std::uint64_t index_of(std::uint64_t tag) const { return power_of_two_ ? tag & (sets_ - 1) : tag % sets_; }
+  Way* set_of(std::uint64_t tag) { return &ways_of_[index_of(tag) * ways_]; }
   void classify(std::uint64_t tag);
 
   std::uint32_t ways_;
-  std::uint64_t set_mask_ = 0;  ///< the number of sets is a power of two
+  std::uint64_t sets_;
+  bool power_of_two_ = false;  ///< sets: then the index takes no division
   std::vector<Way> ways_of_;
-  std::vector<bool> seen_;  ///< lines that were ever asked for: the first time is a cold miss
+  std::vector<bool> seen_;  ///< lines asked for since they were last written: the first time is a cold miss
   std::uint64_t serial_ = 0, held_ = 0;
   Counts counts_;
 };

@@ -5,12 +5,16 @@
 
 namespace mtsim::nic {
 
-DmaEngine::DmaEngine(sc_core::sc_module_name module_name, engine::Scheduler& scheduler)
-    : sc_module(module_name), link("link"), memory("memory"), scheduler_(scheduler) {}
+DmaEngine::DmaEngine(sc_core::sc_module_name module_name, engine::Scheduler& scheduler, Bytes write_buffer, engine::Order by)
+    : sc_module(module_name), link("link"), memory("memory"), scheduler_(scheduler), write_buffer_(write_buffer) {
+  order = by;
+  fire = [](engine::Timer& timer) { static_cast<DmaEngine&>(timer).look_for_room(); };
+}
 
 void DmaEngine::end_of_elaboration() {
   limits_ = link->limits();
   free_tags_ = limits_.tags;
+  write_limit_ = link->time_of(write_buffer_);
   payload_log_ = static_cast<unsigned>(std::countr_zero(limits_.max_payload.raw));
   request_log_ = static_cast<unsigned>(std::countr_zero(limits_.max_read_request.raw));
 }
@@ -77,7 +81,28 @@ void DmaEngine::landed(ports::ReadBurst& burst) {
 }
 
 void DmaEngine::write(Pa address, Bytes length, engine::Notice* notice) {
+  ++write_usage_.requests;
   link->post({pieces(address, length, payload_log_), length}, memory->write_latency(address), notice);
+}
+
+// The link tells how much it still has to send; that there is room again is known at the earliest when the excess has gone.
+void DmaEngine::wait_for_write_room(ports::RoomWaiter& waiter) {
+  waiter.since = scheduler_.now();
+  const bool alone = first_writer_ == nullptr;
+  (alone ? first_writer_ : last_writer_->next) = &waiter;
+  last_writer_ = &waiter;
+  if (alone) scheduler_.arm(*this, scheduler_.now() + std::max(link->posted_backlog() - write_limit_, ps(0)) + ps(1));
+}
+
+void DmaEngine::look_for_room() {
+  while (first_writer_ != nullptr) {
+    const Time backlog = link->posted_backlog();
+    if (backlog >= write_limit_) return scheduler_.arm(*this, scheduler_.now() + (backlog - write_limit_) + ps(1));
+    ports::RoomWaiter& next_writer = *first_writer_;
+    first_writer_ = next_writer.next;
+    write_usage_.wait(scheduler_.now() - next_writer.since);
+    next_writer.waiter.resume();
+  }
 }
 
 void DmaEngine::account() {

@@ -8,20 +8,25 @@
 
 namespace mtsim::nic {
 
-class DmaEngine : public sc_core::sc_module, public ports::Dma {
+class DmaEngine : public sc_core::sc_module, public ports::Dma, engine::Timer {
  public:
   sc_core::sc_port<ports::PcieUp> link;
   sc_core::sc_port<ports::HostMemory> memory;
 
-  DmaEngine(sc_core::sc_module_name name, engine::Scheduler& scheduler);
+  /// `write_buffer`: bytes of posted writes that may wait for the link.
+  DmaEngine(sc_core::sc_module_name name, engine::Scheduler& scheduler, Bytes write_buffer, engine::Order by);
 
   /// A read takes a tag for each MRRS-aligned piece, all at once; bursts wait for tags in order of arrival. A burst that needs more
   /// than there are goes in parts.
   void read(ports::ReadBurst& burst) override;
   void write(Pa address, Bytes length, engine::Notice* notice) override;
+  bool has_write_room() override { return first_writer_ == nullptr && link->posted_backlog() < write_limit_; }
+  void wait_for_write_room(ports::RoomWaiter& waiter) override;
 
   std::uint32_t tags() const { return limits_.tags; }
   std::uint32_t tags_in_use() const { return limits_.tags - free_tags_; }
+  /// Waits for room in the write buffer.
+  const engine::Usage& write_usage() const { return write_usage_; }
   /// Waits of bursts for tags; `busy` is tag-time.
   engine::Usage tag_usage() const;
 
@@ -30,6 +35,7 @@ class DmaEngine : public sc_core::sc_module, public ports::Dma {
   void issue(ports::ReadBurst& burst);
   void landed(ports::ReadBurst& burst);
   void account();
+  void look_for_room();
   /// How many blocks of 2^unit_log bytes a range of at least one byte touches.
   static std::uint32_t pieces(Pa address, Bytes length, unsigned unit_log);
 
@@ -41,6 +47,11 @@ class DmaEngine : public sc_core::sc_module, public ports::Dma {
   ports::ReadBurst* last_ = nullptr;
   engine::Usage usage_;
   Time accounted_;
+  Bytes write_buffer_;
+  Time write_limit_;  ///< the buffer, as time on the link
+  ports::RoomWaiter* first_writer_ = nullptr;
+  ports::RoomWaiter* last_writer_ = nullptr;
+  engine::Usage write_usage_;
 };
 
 }  // namespace mtsim::nic

@@ -81,7 +81,7 @@ engine::Task<int> Firmware::execute(const ports::Command::Request& request) {
   co_return 0;
 }
 
-// mlx5r_umr_post_send_wait: one WQE at a time, nothing overlaps within it.
+// Nothing overlaps within one WQE: it is fetched, then its list, then the tables are written.
 engine::Task<int> Firmware::post(const ports::Umr::Request& request) {
   const std::uint64_t serial = serial_++;
   const engine::Order order = ports::order(host_rank_, ports::Unit::firmware, serial);

@@ -1,5 +1,7 @@
 #include "nic/nic.h"
 
+#include "ports/rank.h"
+
 namespace mtsim::nic {
 namespace {
 
@@ -8,6 +10,7 @@ std::unique_ptr<translate::Architecture> translation(const NicSettings& settings
   options.space = space;
   options.mpt_line = settings.mpt_cache.line;
   options.mtt_line = settings.mtt_cache.line;
+  options.contexts = settings.nic.contexts;
   return translate::Architectures::make(settings.nic.translation, options);
 }
 
@@ -23,7 +26,7 @@ Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const Ni
       log("log"),
       port_(switch_port),
       qps_(switch_port),
-      dma("dma", sched),
+      dma("dma", sched, settings.nic.write_buffer, ports::order(switch_port, ports::Unit::link)),
       mpt_cache(replacements.mpt_cache ? nullptr : std::make_unique<Cache>("mpt_cache", settings.mpt_cache)),
       mtt_cache(replacements.mtt_cache ? nullptr : std::make_unique<Cache>("mtt_cache", settings.mtt_cache)),
       walker("walker", sched, translation(settings, space),

@@ -30,6 +30,16 @@ void NicParams::declare(Declaration<NicParams>& d) {
       .range("128MiB", "1TiB")
       .means("Host memory set aside for translation tables (ICM).")
       .source("estimate; grows on demand in life");
+  d.field("write_buffer", &NicParams::write_buffer)
+      .standard("32KiB")
+      .range("256B", "64MiB")
+      .means("Payload of posted writes that may wait for the PCIe link; beyond it, packets wait in front of the responder.")
+      .source("estimate: several times a path MTU");
+  d.field("contexts", &NicParams::contexts)
+      .standard("1048576")
+      .range("64", "16777216")
+      .means("Places for mkey contexts (MPT entries): a power of two, and no fewer than driver.most_keys.")
+      .source("estimate; devices report 2^19 (mlx4) to 2^24");
   d.field("walks", &NicParams::walks)
       .standard("32")
       .range("1", "4096")

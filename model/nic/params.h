@@ -10,8 +10,8 @@ namespace mtsim::nic {
 struct NicParams {
   Frequency clock{};
   std::string translation;
-  Bytes table_space{};
-  std::uint32_t walks{};
+  Bytes table_space{}, write_buffer{};
+  std::uint32_t walks{}, contexts{};
   static void declare(Declaration<NicParams>& d);
 };
 

@@ -225,6 +225,7 @@ engine::Task<bool> Requester::scatter(Qp& qp, const ports::Packet& packet, ports
       if (!translator->probe(query, clock_.edge(scheduler_.now()))) co_await translator->walk(query);
       co_await engine::Until(scheduler_, query.ready, query.order);
       if (!query.ok()) co_return false;
+      co_await ports::WriteRoom(*dma.operator->());
       if (!qp.sends_in(life)) co_return true;
       const Bytes run = std::min(query.length, Bytes(std::min<std::uint64_t>(left, sge.length - skip)));
       dma->write(query.physical, run, nullptr);

@@ -76,6 +76,7 @@ engine::Task<int> Responder::write(Qp& qp, ports::Packet& packet) {
       break;
     }
     const Bytes run = std::min(query.length, Bytes(packet.payload.raw - done));
+    co_await ports::WriteRoom(*dma.operator->());
     dma->write(query.physical, run, nullptr);
     done += run.raw;
   }

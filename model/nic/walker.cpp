@@ -51,7 +51,7 @@ bool Walker::advance(ports::Query& query, Time& clock) {
         clock += settings_.latency[query.step.line_kind];
         const translate::Content* content = lines_[query.step.line_kind]->find(query.step.tag);
         if (content == nullptr) return false;
-        query.step = architecture_->step(query.walk, *content);
+        architecture_->step(query.walk, *content, query.step);
         break;
       }
       case translate::Step::Kind::judge:
@@ -61,7 +61,7 @@ bool Walker::advance(ports::Query& query, Time& clock) {
           query.ready = clock;
           return true;
         }
-        query.step = architecture_->step(query.walk, 0);
+        architecture_->step(query.walk, 0, query.step);
         break;
       case translate::Step::Kind::done:
         query.physical = query.step.address;
@@ -80,9 +80,9 @@ bool Walker::probe(ports::Query& query, Time start) {
   query.walk = {query.wish.key, query.address, 0, 0};
   query.verdict = verbs::Verdict::granted;
   query.fault = false;
-  query.step = architecture_->step(query.walk, 0);
+  architecture_->step(query.walk, 0, query.step);
   if (query.step.kind == translate::Step::Kind::fault) {
-    // A key beyond the tables has no context to read: it is refused as an unknown key.
+    // An architecture without a place for the key refuses it at once.
     query.verdict = verbs::Verdict::no_such_key;
     query.judged = query.ready = start;
     return true;
@@ -136,7 +136,7 @@ engine::Task<int> Walker::walk(ports::Query& query) {
     misses.total += waited;
     misses.longest = std::max(misses.longest, waited);
     // The line is handed to the look-up as it came, whether or not the cache keeps it.
-    query.step = architecture_->step(query.walk, architecture_->content(kind, query.step.tag));
+    architecture_->step(query.walk, architecture_->content(kind, query.step.tag), query.step);
     Time clock = settings_.clock.edge(scheduler_.now());
     const bool over = advance(query, clock);
     query.ready = clock;

@@ -57,6 +57,8 @@ engine::Flow WorkScheduler::fetch(Qp& qp) {
     wake(qp);
   }
   qp.fetching = false;
+  // Reset and brought up again meanwhile: nobody else looks at what was posted since.
+  if (qp.life != life) wake(qp);
 }
 
 }  // namespace mtsim::nic

@@ -34,6 +34,8 @@ class Link : public sc_core::sc_module, public ports::PcieUp, public ports::Mmio
   ports::PcieLimits limits() const override { return {params_.max_payload, params_.max_read_request, params_.tags}; }
   void request(ports::Agent agent, std::uint32_t requests, Time memory, engine::Notice& notice) override;
   void complete(const ports::Tlps& tlps, engine::Notice& notice) override;
+  Time posted_backlog() override { return up_.backlog(static_cast<unsigned>(ports::Agent::posted)); }
+  Time time_of(Bytes length) const override { return byte_time_.of(length); }
   void post(const ports::Tlps& tlps, Time memory, engine::Notice* notice) override;
   void store(Bytes length, engine::Notice& notice) override;
 

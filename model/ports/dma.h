@@ -33,8 +33,18 @@ struct ReadBurst {
   ReadBurst* next = nullptr;
 };
 
+/// Waits until the write buffer has room; kept by who waits.
+struct RoomWaiter {
+  std::coroutine_handle<> waiter;
+  Time since;
+  RoomWaiter* next = nullptr;
+};
+
 class Dma : public virtual sc_core::sc_interface {
  public:
+  /// Whether the buffer of posted writes that the link has not taken has room. A write is accepted whole once there is any.
+  virtual bool has_write_room() = 0;
+  virtual void wait_for_write_room(RoomWaiter& waiter) = 0;
   /// Starts a read; `burst` lives until `done`.
   virtual void read(ReadBurst& burst) = 0;
   /// Starts a posted write. `notice` (may be null) is told when a CPU would see the last byte.
@@ -71,6 +81,21 @@ class DmaRead : ReadBurst {
   Dma& dma_;
   std::coroutine_handle<> waiter_;
   State state_ = State::fresh;
+};
+
+/// `co_await WriteRoom(dma)`: goes on when a write would be accepted, in order of arrival.
+class WriteRoom : RoomWaiter {
+ public:
+  explicit WriteRoom(Dma& engine) : dma_(engine) {}
+  bool await_ready() const { return dma_.has_write_room(); }
+  void await_suspend(std::coroutine_handle<> handle) {
+    waiter = handle;
+    dma_.wait_for_write_room(*this);
+  }
+  void await_resume() const {}
+
+ private:
+  Dma& dma_;
 };
 
 /// `co_await DmaWrite(dma, address, length, order)`: goes on when a CPU would see the last byte.

@@ -69,7 +69,7 @@ class Umr : public virtual sc_core::sc_interface {
     const translate::TableWrites* writes = nullptr;
   };
   /// One WQE: doorbell, fetch of the 192-byte WQE, fetch of the list, table writes, CQE; finishes when the CQE's interrupt has been
-  /// raised. The caller holds the UMR lock: one at a time.
+  /// raised. Several may be under way; the NIC writes tables for one at a time.
   virtual engine::Task<int> post(const Request& request) = 0;
 };
 

@@ -30,6 +30,9 @@ class PcieUp : public virtual sc_core::sc_interface {
   virtual void request(Agent agent, std::uint32_t requests, Time memory, engine::Notice& notice) = 0;
   /// Completions from the root complex to the NIC; `notice` is told when the last has arrived.
   virtual void complete(const Tlps& tlps, engine::Notice& notice) = 0;
+  /// Time on the link that posted writes handed over before still take; `time_of` is that of so many bytes without headers.
+  virtual Time posted_backlog() = 0;
+  virtual Time time_of(Bytes length) const = 0;
   /// Posted writes; `notice` (may be null) is told `memory` after the last has come to the root complex.
   virtual void post(const Tlps& tlps, Time memory, engine::Notice* notice) = 0;
 };

@@ -62,7 +62,12 @@ class PacketPool {
     if (spare_ == nullptr) grow();
     Packet& packet = *spare_;
     spare_ = packet.next;
-    packet = Packet{};
+    // Whoever takes a packet says what it is; these are what not every kind says.
+    packet.first = packet.last = true;
+    packet.nak = verbs::Nak::none;
+    packet.packets = 1;
+    packet.payload = Bytes{};
+    packet.address = packet.offset = packet.length = 0;
     packet.home = this;
     return packet;
   }

@@ -13,6 +13,7 @@ RequestForm request_form(const Shape& shape, const Workload::ClientThread& threa
   form.opcode = shape.opcode;
   form.flags = shape.inlined() ? verbs::Send::inline_data : verbs::Send::none;
   form.length = shape.block.raw;
+  form.compute_ns = static_cast<std::uint64_t>(shape.compute / ns(1));
   form.thread = thread.thread;
   form.threads = shape.threads;
   return form;
@@ -33,8 +34,15 @@ ClosedLoop::ClosedLoop(const Shape& shape, const Workload::ClientThread& thread,
 bool ClosedLoop::next(Op& op) {
   if (posted_ < operations_) {
     const Queue& q = queues_[turn_];
-    if (q.posted - q.polled == window_) poll(op);
-    else post(op);
+    if (q.posted - q.polled == window_) {
+      poll(op);
+    } else if (form_.compute_ns != 0 && !computed_) {
+      form_.compute(op);
+      computed_ = true;
+    } else {
+      post(op);
+      computed_ = false;
+    }
     return true;
   }
   // All is posted. The QP whose turn it is has the oldest request.
@@ -69,7 +77,7 @@ std::uint64_t ClosedLoop::size(const Shape& shape) {
   std::uint64_t polls = 0;
   for (std::uint64_t q = 0; q < std::min<std::uint64_t>(shape.qps, shape.operations); ++q)
     polls += ceil_div((shape.operations - q - 1) / shape.qps + 1, shape.signal_every);
-  return shape.operations + polls;
+  return shape.operations * (shape.compute == Time(0) ? 1 : 2) + polls;
 }
 
 }  // namespace mtsim::program

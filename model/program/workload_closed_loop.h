@@ -44,6 +44,7 @@ class ClosedLoop final : public Cursor {
   const std::uint64_t operations_, window_, signal_every_;
   std::uint64_t posted_ = 0;
   std::size_t turn_ = 0;
+  bool computed_ = false;  ///< the program has done its own work on the block to come
 };
 
 /// The form of a thread's requests in a workload of this shape.

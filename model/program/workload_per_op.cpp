@@ -22,7 +22,12 @@ class BlockByBlock final : public Cursor {
     switch (step_) {
       case Step::poll:
         if (ended_ == operations_) return false;
-        if (begun_ < operations_ && begun_ - ended_ < mrs_.size()) return reg(op);
+        if (begun_ < operations_ && begun_ - ended_ < mrs_.size()) {
+          if (form_.compute_ns == 0) return reg(op);
+          form_.compute(op);
+          step_ = Step::reg;
+          return true;
+        }
         if (thread_.qps.size() == 1) form_.poll_next(op);
         else form_.poll_for(op, form_.wr(ended_));
         step_ = Step::dereg;
@@ -32,6 +37,8 @@ class BlockByBlock final : public Cursor {
         ++ended_;
         step_ = Step::poll;
         return true;
+      case Step::reg:
+        return reg(op);
       case Step::post:
         post(op);
         return true;
@@ -40,7 +47,7 @@ class BlockByBlock final : public Cursor {
   }
 
  private:
-  enum class Step : std::uint8_t { poll, dereg, post };
+  enum class Step : std::uint8_t { poll, dereg, reg, post };
 
   void begin(Op& op, Kind kind, NameId mr) const {
     op.kind = kind;
@@ -100,7 +107,7 @@ class PerOp final : public Workload {
     return std::make_unique<BlockByBlock>(shape(), t, slots, std::vector<NameId>(first, first + static_cast<std::ptrdiff_t>(depth_)),
                                           server().regions[0]);
   }
-  std::uint64_t work_size() const override { return 4 * shape().operations; }
+  std::uint64_t work_size() const override { return (shape().compute == Time(0) ? 4 : 5) * shape().operations; }
 
   PoolParams pool_;
   std::uint64_t depth_ = 0;

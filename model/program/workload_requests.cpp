@@ -34,6 +34,11 @@ void RequestForm::post(Op& op, NameId qp, std::uint64_t wr, bool signaled, const
   op.to_key = {};
 }
 
+void RequestForm::compute(Op& op) const {
+  begin(op, Kind::compute, 0);
+  op.number = compute_ns;
+}
+
 void RequestForm::poll_next(Op& op) const {
   begin(op, Kind::poll, cq);
   op.cq = cq;

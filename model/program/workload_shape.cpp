@@ -64,6 +64,11 @@ void Shape::declare(Declaration<Shape>& d) {
       .range("0B", "1KiB")
       .means("Writes of at most so many bytes carry their data in the request.")
       .source(free_choice);
+  d.field("compute", &Shape::compute)
+      .standard("0ns")
+      .range("0ns", "1s")
+      .means("CPU time that the program itself spends on each block before it sends it; whole nanoseconds.")
+      .source(free_choice);
   d.field("mtu", &Shape::mtu).standard("0B").range("0B", "4KiB").means("Path MTU; 0 is that of the link.").source("the link's");
   d.choice("wait", &Shape::wait, {{"spin", Wait::spin}, {"event", Wait::event}})
       .standard("spin")
@@ -82,6 +87,7 @@ std::vector<Complaint> check(const Shape& s) {
   if (s.signal_every > s.window)
     out.push_back({"signal_every", fmt::format("{} is above the window of {}: no request of a full window would complete visibly",
                                                s.signal_every, s.window)});
+  if (s.compute % ns(1) != Time(0)) out.push_back({"compute", "must be whole nanoseconds, as a trace says them"});
   constexpr std::array<std::uint64_t, 6> mtus{0, 256, 512, 1024, 2048, 4096};
   if (std::find(mtus.begin(), mtus.end(), s.mtu.raw) == mtus.end())
     out.push_back({"mtu", fmt::format("{} bytes is no path MTU; allowed: 0B, 256B, 512B, 1KiB, 2KiB, 4KiB", s.mtu.raw)});

@@ -20,6 +20,7 @@ struct Shape {
   std::uint64_t operations{};
   verbs::PageKind page{};
   Bytes inline_limit, mtu;
+  Time compute;
   verbs::Wait wait{};
   bool clean_up{};
   std::string client, server;

@@ -45,7 +45,7 @@ double seconds(Time t) { return static_cast<double>(t.raw) / 1e12; }
 
 void opening(Page& page, const Report& r) {
   std::string title = fmt::format("mtsim {}: {}, seed {}", r.version, r.trace.empty() ? "no trace" : r.trace, r.seed);
-  if (r.partial) title += ", INTERRUPTED: what was measured so far";
+  if (r.partial) title += ", INCOMPLETE: what was measured before it stopped";
   page.heading(title);
   page.line(fmt::format("{} operations at {}, {} of payload at {}, in {} ({} simulated)", human::count(completed_operations(r)),
                         human::rate(operations_per_s(r)), human::bytes(payload(r)), human::bit_rate(goodput_bits_per_s(r)),

@@ -1,11 +1,15 @@
 #include "system/settings.h"
 
+#include <algorithm>
 #include <bit>
 
+#include <algorithm>
 #include <bit>
 
 #include "base/error.h"
 #include "base/sections.h"
+#include "kernel/key_policy.h"
+#include "kernel/table_writer.h"
 
 namespace mtsim::system {
 namespace {
@@ -61,11 +65,41 @@ void check_network(const Config& config, const fabric::NetworkParams& network) {
   if (!std::has_single_bit(network.mtu.raw)) config.fail("network.mtu", "a path MTU is one of 256B, 512B, 1KiB, 2KiB and 4KiB");
 }
 
+void require_power_of_two(const Config& config, const std::string& path, std::uint64_t value) {
+  if (!std::has_single_bit(value)) config.fail(path, "must be a power of two");
+}
+
+/// `value` names a registered component of `kind`.
+void require_known(const Config& config, const std::string& path, const std::string& value, const std::vector<std::string>& names,
+                   const std::string& kind) {
+  if (std::find(names.begin(), names.end(), value) != names.end()) return;
+  std::string known;
+  for (const auto& name : names) known += (known.empty() ? "" : ", ") + name;
+  config.fail(path, "there is no " + kind + " '" + value + "'; known: " + known + did_you_mean(value, names));
+}
+
+void check_cache(const Config& config, const std::string& path, const nic::CacheParams& cache) {
+  require_power_of_two(config, path + ".line", cache.line.raw);
+  if (cache.lines > cache.ways && cache.lines % cache.ways != 0)
+    config.fail(path + ".lines", "must be a multiple of the ways, which are " + std::to_string(cache.ways));
+}
+
 void check_host(const Config& config, const HostSettings& host) {
   if (!std::has_single_bit(host.pcie.lanes) && host.pcie.lanes != 12)
     config.fail("pcie.lanes", "a link has 1, 2, 4, 8, 12, 16 or 32 lanes");
   if (host.memory.size.raw % (FrameLaw::region_pages * page_bytes.raw) != 0)
     config.fail("host.memory.size", "must be a whole number of 64MiB regions");
+  require_power_of_two(config, "pcie.max_payload", host.pcie.max_payload.raw);
+  require_power_of_two(config, "pcie.max_read_request", host.pcie.max_read_request.raw);
+  if (host.pcie.max_read_request < host.pcie.max_payload) config.fail("pcie.max_read_request", "must not be less than pcie.max_payload");
+  check_cache(config, "nic.mpt_cache", host.nic.mpt_cache);
+  check_cache(config, "nic.mtt_cache", host.nic.mtt_cache);
+  require_power_of_two(config, "nic.contexts", host.nic.nic.contexts);
+  if (host.driver.most_keys > host.nic.nic.contexts)
+    config.fail("driver.most_keys", "must not be above nic.contexts, which is " + std::to_string(host.nic.nic.contexts));
+  require_known(config, "nic.translation", host.nic.nic.translation, translate::Architectures::names(), "translation architecture");
+  require_known(config, "driver.table_writer", host.driver.table_writer, kernel::TableWriters::names(), "table writer");
+  require_known(config, "driver.keys", host.driver.keys, kernel::KeyPolicies::names(), "key policy");
 }
 
 }  // namespace
@@ -79,14 +113,6 @@ Settings read_settings(const Config& config) {
   check_network(config, s.network);
   return s;
 }
-
-namespace {
-
-void require_power_of_two(const Config& config, const std::string& path, Bytes value) {
-  if (!std::has_single_bit(value.raw)) config.fail(path, "must be a power of two");
-}
-
-}  // namespace
 
 HostSettings read_host(const Config& whole, const std::string& host) {
   const Config config = whole.for_host(host);
@@ -106,18 +132,6 @@ HostSettings read_host(const Config& whole, const std::string& host) {
   s.nic.responder = config.read<nic::ResponderParams>();
   s.nic.firmware = config.read<nic::FirmwareParams>();
   check_host(config, s);
-  require_power_of_two(config, "pcie.max_payload", s.pcie.max_payload);
-  require_power_of_two(config, "pcie.max_read_request", s.pcie.max_read_request);
-  require_power_of_two(config, "nic.mpt_cache.line", s.nic.mpt_cache.line);
-  require_power_of_two(config, "nic.mtt_cache.line", s.nic.mtt_cache.line);
-  if (s.pcie.max_read_request < s.pcie.max_payload) config.fail("pcie.max_read_request", "must not be less than pcie.max_payload");
-  const auto names = translate::Architectures::names();
-  if (translate::Architectures::entries().count(s.nic.nic.translation) == 0) {
-    std::string known;
-    for (const auto& name : names) known += (known.empty() ? "" : ", ") + name;
-    config.fail("nic.translation", "there is no translation architecture '" + s.nic.nic.translation + "'; known: " + known +
-                                       did_you_mean(s.nic.nic.translation, names));
-  }
   return s;
 }
 

@@ -85,8 +85,8 @@ class Architecture {
   };
   virtual void commit(const TableWrites& writes, Stale& stale) = 0;
 
-  /// The next step of a walk. `content` is what the line asked for by the last step holds; ignored on the first.
-  virtual Step step(Walk& walk, Content content) const = 0;
+  /// The next step of a walk, into `out`. `content` is what the line asked for by the last step holds; ignored on the first.
+  virtual void step(Walk& walk, Content content, Step& out) const = 0;
   /// What a fetch of that line yields now.
   virtual Content content(std::uint32_t line_kind, std::uint64_t tag) const = 0;
 };
@@ -94,6 +94,7 @@ class Architecture {
 struct ArchitectureOptions {
   TableSpace space;
   Bytes mpt_line{64}, mtt_line{64};
+  std::uint64_t contexts = 1u << 20;  ///< places for mkey contexts, a power of two; a key's place is its index modulo this
 };
 using Architectures = Registry<Architecture, const ArchitectureOptions&>;
 

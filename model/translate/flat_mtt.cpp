@@ -57,8 +57,8 @@ class FlatMtt : public Architecture {
         entries_shift_(static_cast<unsigned>(std::countr_zero(options.mtt_line.raw / entry_bytes.raw))),
         context_shift_(static_cast<unsigned>(std::countr_zero(options.mpt_line.raw / context_bytes.raw))),
         kinds_{{"mpt", options.mpt_line}, {"mtt", options.mtt_line}},
-        table_base_(options.space.base + Bytes(contexts * context_bytes.raw)),
-        room_((options.space.length.raw - contexts * context_bytes.raw) / options.mtt_line.raw) {}
+        table_base_(options.space.base + Bytes(options.contexts * context_bytes.raw)),
+        room_((options.space.length.raw - options.contexts * context_bytes.raw) / options.mtt_line.raw) {}
 
   const std::vector<LineKind>& line_kinds() const override { return kinds_; }
 
@@ -74,7 +74,7 @@ class FlatMtt : public Architecture {
     made.first_block = region.grant.start.raw >> made.block_shift;
     made.live = true;
     out.ticket = stage(std::move(made));
-    out.context = context_address(region.grant.key.index());
+    out.context = context_address(place_of(region.grant.key));
     out.table = table_base_ + Bytes(first_line * options_.mtt_line.raw);
     out.entries = region.blocks();
     return true;
@@ -85,28 +85,28 @@ class FlatMtt : public Architecture {
     Entry gone;
     gone.region.grant.key = key;
     out.ticket = stage(std::move(gone));
-    out.context = context_address(key.index());
+    out.context = context_address(place_of(key));
     return out;
   }
 
   void commit(const TableWrites& writes, Stale& stale) override {
     Entry change = std::move(staged_[writes.ticket]);
     spare_tickets_.push_back(writes.ticket);
-    const std::uint32_t index = change.region.grant.key.index();
+    const std::uint32_t index = place_of(change.region.grant.key);
     if (index >= entries_.size()) entries_.resize(index + 1);
     Entry& entry = entries_[index];
     stale.lines(mpt, index >> context_shift_, 1);
     if (entry.live) {
       stale.lines(mtt, entry.first_line, entry.lines);
       room_.give(entry.first_line, entry.lines);
-      lines_owner_.erase(entry.first_line);
+      if (entry.lines != 0) lines_owner_.erase(entry.first_line);
     }
     const std::uint32_t generation = entry.generation + 1;
     if (change.live) {
       entry = std::move(change);
       entry.region.grant.valid = true;
       stale.lines(mtt, entry.first_line, entry.lines);
-      lines_owner_[entry.first_line] = index;
+      if (entry.lines != 0) lines_owner_[entry.first_line] = index;
     } else {
       // The context stays, marked free: its key is still known, but grants nothing.
       entry.region.grant.valid = false;
@@ -117,21 +117,20 @@ class FlatMtt : public Architecture {
     entry.generation = generation;
   }
 
-  Step step(Walk& walk, Content content) const override {
-    Step out;
-    const std::uint32_t index = walk.key.index();
+  void step(Walk& walk, Content content, Step& out) const override {
+    out.kind = Step::Kind::fault;
+    const std::uint32_t index = place_of(walk.key);
     switch (walk.stage++) {
       case 0:
-        if (index >= contexts) return out;
         out.kind = Step::Kind::read;
         out.line_kind = mpt;
         out.tag = index >> context_shift_;
         out.address = context_address(index);
-        return out;
+        return;
       case 1:
         out.kind = Step::Kind::judge;
         out.grant = index < entries_.size() && entries_[index].generation != 0 ? &entries_[index].region.grant : nullptr;
-        return out;
+        return;
       case 2: {
         const Entry& entry = entries_[index];
         walk.memo = (walk.address.raw >> entry.block_shift) - entry.first_block;
@@ -140,18 +139,18 @@ class FlatMtt : public Architecture {
         out.tag = entry.first_line + (walk.memo >> entries_shift_);
         out.address = table_base_ + Bytes(out.tag * options_.mtt_line.raw);
         walk.stage = 3;
-        return out;
+        return;
       }
       default: {
         // The line was fetched for this very region, or it holds what is no longer there.
         const Entry& entry = entries_[index];
-        if (!entry.live || content != holder(index)) return out;
+        if (!entry.live || content != holder(index)) return;
         const Region& region = entry.region;
         const std::uint64_t in_block = walk.address.raw & (region.block.raw - 1);
         out.kind = Step::Kind::done;
         out.address = region.map->block(walk.memo, region.block, region.grant.start) + Bytes(in_block);
         out.length = region.block - Bytes(in_block);
-        return out;
+        return;
       }
     }
   }
@@ -172,8 +171,8 @@ class FlatMtt : public Architecture {
     std::uint32_t generation = 0;  ///< 0: never written
   };
 
-  static constexpr std::uint64_t contexts = 1u << 20;
-
+  /// Some drivers put a generation above the slot number (mlx4): the slot decides the place, the whole key is compared there.
+  std::uint32_t place_of(Key key) const { return static_cast<std::uint32_t>(key.index() & (options_.contexts - 1)); }
   Pa context_address(std::uint32_t index) const { return options_.space.base + Bytes(index * context_bytes.raw); }
   Content holder(std::uint32_t index) const { return Content(entries_[index].generation) << 32 | index; }
   std::uint32_t stage(Entry change) {
@@ -192,7 +191,7 @@ class FlatMtt : public Architecture {
   std::vector<LineKind> kinds_;
   Pa table_base_;
   Room room_;
-  std::vector<Entry> entries_;                          ///< by mkey index
+  std::vector<Entry> entries_;                          ///< by place
   std::map<std::uint64_t, std::uint32_t> lines_owner_;  ///< first MTT line -> mkey index
   std::deque<Entry> staged_;
   std::vector<std::uint32_t> spare_tickets_;

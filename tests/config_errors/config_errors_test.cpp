@@ -22,7 +22,8 @@ std::string run_with_set(const std::string& set) {
   return refusal(folder, {"run", folder.write("my.yaml", base), "--set", set});
 }
 
-const std::string nic_keys = "clock, firmware, mpt_cache, mtt_cache, requester, responder, table_space, translation, walks";
+const std::string nic_keys =
+    "clock, contexts, firmware, mpt_cache, mtt_cache, requester, responder, table_space, translation, walks, write_buffer";
 
 }  // namespace
 
@@ -101,7 +102,7 @@ TEST_CASE("All mistakes are told at once, those of variants too") {
         "my.yaml:3:14: nic.walks: 0 is below the minimum 1\n"
         "my.yaml:4:19: kernel.syscall: 'fast' is not a number with a unit (ps, ns, us, ms or s)\n");
   CHECK(run_with("variants:\n  one: {nic: {walks: 0}}\n  two: {pcie: {lanes: 5}}\n") ==
-        "my.yaml:3:21: nic.walks: 0 is below the minimum 1\n"
+        "my.yaml:3:22: nic.walks: 0 is below the minimum 1\n"
         "my.yaml:4:23: pcie.lanes: a link has 1, 2, 4, 8, 12, 16 or 32 lanes\n");
 }
 

@@ -43,7 +43,6 @@ class RandomSettings {
   const std::string& text(const std::string& path) const { return values_.at(path); }
   /// The number that the text begins with.
   std::uint64_t number(const std::string& path) const { return std::stoull(text(path)); }
-  void set(const std::string& path, const std::string& value) { values_[path] = value; }
   /// As `--set` takes them.
   std::vector<std::string> sets() const {
     std::vector<std::string> out;

@@ -58,12 +58,11 @@ class StubNic : public sc_core::sc_module,
     co_return 0;
   }
   engine::Task<int> post(const ports::Umr::Request& request) override {
-    REQUIRE_FALSE(umr_busy);
-    umr_busy = true;
     umrs.push_back(request);
+    umrs_most = std::max(umrs_most, ++umrs_now);
     co_await engine::Until(scheduler_, scheduler_.now() + umr, engine::Order(8));
     if (request.writes != nullptr) commit(*request.writes);
-    umr_busy = false;
+    --umrs_now;
     co_return 0;
   }
   translate::Architecture& architecture() override { return *architecture_; }
@@ -75,7 +74,8 @@ class StubNic : public sc_core::sc_module,
     walk.key = key;
     translate::Content content = 0;
     for (;;) {
-      const translate::Step step = architecture_->step(walk, content);
+      translate::Step step;
+      architecture_->step(walk, content, step);
       if (step.kind == translate::Step::Kind::judge) {
         if (step.grant == nullptr || !step.grant->valid || step.grant->key != key) return std::nullopt;
         return *step.grant;
@@ -100,7 +100,7 @@ class StubNic : public sc_core::sc_module,
   std::vector<Ring> rings;
   std::vector<ports::Command::Request> commands;
   std::vector<ports::Umr::Request> umrs;
-  bool umr_busy = false;
+  unsigned umrs_now = 0, umrs_most = 0;  ///< UMR work requests under way at once
 
  private:
   void lines(std::uint32_t, std::uint64_t, std::uint64_t) override {}

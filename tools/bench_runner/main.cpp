@@ -1,10 +1,14 @@
 // One measurement of the model's own speed, printed as bare numbers for the script that makes a table of many.
-//   mtsim_bench simulate CONFIG [TRACE] [PATH=VALUE]...   -> wall seconds, timed events, kernel events
-//   mtsim_bench parse TRACE                               -> wall seconds, lines
+//   mtsim_bench simulate CONFIG [TRACE] [PATH=VALUE]...   -> operations, wall seconds, CPU seconds, timed events, kernel events
+//   mtsim_bench parse TRACE                               -> lines, wall seconds, CPU seconds
 #include <fmt/format.h>
 
 #include <chrono>
+#include <cstdlib>
+#include <ctime>
 #include <iostream>
+#include <optional>
+#include <stdexcept>
 #include <string>
 #include <systemc>
 #include <vector>
@@ -17,28 +21,46 @@
 namespace {
 
 using namespace mtsim;
-using Clock = std::chrono::steady_clock;
+/// Wall and CPU time since it was made.
+class Stopwatch {
+ public:
+  std::string show() const {
+    const std::chrono::duration<double> wall = std::chrono::steady_clock::now() - wall_;
+    return fmt::format("{:.6f} {:.6f}", wall.count(), static_cast<double>(std::clock() - cpu_) / CLOCKS_PER_SEC);
+  }
 
-double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
+ private:
+  std::chrono::steady_clock::time_point wall_ = std::chrono::steady_clock::now();
+  std::clock_t cpu_ = std::clock();
+};
+
+/// Work requests and registrations within the measured window.
+std::uint64_t operations(const results::Report& report) {
+  std::uint64_t sum = report.registration.reg_mr.calls;
+  for (const results::OperationStats& opcode : report.operations) sum += opcode.completed;
+  return sum;
+}
 
 /// Only the run is timed: reading the configuration and building the system are the same for a short run as for a long one.
 int simulate(const std::string& path, const std::optional<std::string>& trace, const std::vector<std::string>& sets) {
   const Config config = Config::load(path, sets);
   const system::Plan plan = system::make_plan(config, trace, program::ReplayTime::asap);
   system::Simulation simulation(plan);
-  const auto begin = Clock::now();
+  const Stopwatch watch;
   simulation.run();
-  const double wall = seconds_since(begin);
+  const std::string time = watch.show();
+  const results::Report report = simulation.report();
   // A rate of failing requests would say nothing.
-  if (simulation.report().unexpected_total != 0 || !simulation.stuck().empty()) throw std::runtime_error(path + ": the run went wrong");
-  std::cout << fmt::format("{:.6f} {} {}\n", wall, simulation.scheduler().timed_events(), simulation.scheduler().kernel_events());
+  if (report.unexpected_total != 0 || !simulation.stuck().empty()) throw std::runtime_error(path + ": the run went wrong");
+  std::cout << fmt::format("{} {} {} {}\n", operations(report), time, simulation.scheduler().timed_events(),
+                           simulation.scheduler().kernel_events());
   return 0;
 }
 
 int parse(const std::string& path) {
-  const auto begin = Clock::now();
+  const Stopwatch watch;
   const auto trace = program::open_trace(path);
-  std::cout << fmt::format("{:.6f} {}\n", seconds_since(begin), trace->lines());
+  std::cout << fmt::format("{} {}\n", trace->lines(), watch.show());
   return 0;
 }
 

@@ -1,18 +1,35 @@
-// The commands of mtsim. Each adds itself to the command line and says what to do when it is chosen.
+// The commands of mtsim: what each is told, and what it does. The command line itself stands in main.cpp alone, since its parser is by
+// far the dearest header to compile.
 #pragma once
 
-#include <CLI/CLI.hpp>
-#include <functional>
 #include <string>
+#include <vector>
 
 namespace mtsim::tool {
 
-/// What a chosen command returns: 0 success, 1 an expectation failed, 130 interrupted. Mistakes of the user are thrown as UserError.
-using Action = std::function<int()>;
+/// What `run` and `check` read.
+struct Inputs {
+  std::string config;
+  std::string trace;              ///< empty: the configuration's workload
+  std::vector<std::string> sets;  ///< PATH=VALUE
+  std::string time;               ///< "", "asap" or "recorded"
+};
 
-void add_run(CLI::App& app, Action& chosen);
-void add_check(CLI::App& app, Action& chosen);
-void add_describe(CLI::App& app, Action& chosen);
-void add_gen(CLI::App& app, Action& chosen);
+struct RunArguments : Inputs {
+  std::string json, csv;
+  bool quiet = false, no_machine = false;
+};
+
+struct GenArguments {
+  std::string config, output;
+  std::vector<std::string> sets;
+};
+
+// Each returns the exit code: 0 success, 1 an expectation failed, 130 interrupted. Mistakes of the user are thrown as UserError.
+int run(const RunArguments& arguments);
+int check(const Inputs& arguments);
+/// `name` empty: an overview.
+int describe(const std::string& name);
+int generate(const GenArguments& arguments);
 
 }  // namespace mtsim::tool

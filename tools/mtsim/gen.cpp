@@ -11,13 +11,6 @@
 #include "system/settings.h"
 
 namespace mtsim::tool {
-namespace {
-
-struct GenArguments {
-  std::string config, output;
-  std::vector<std::string> sets;
-};
-
 int generate(const GenArguments& arguments) {
   const Config config = Config::load(arguments.config, arguments.sets);
   if (!config.has("workload")) throw UserError(arguments.config + ": there is no workload to write out");
@@ -46,19 +39,6 @@ int generate(const GenArguments& arguments) {
   flush();
   out.commit();
   return 0;
-}
-
-}  // namespace
-
-void add_gen(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("gen", "Write a configuration's workload out as a trace");
-  auto arguments = std::make_shared<GenArguments>();
-  command->add_option("workload", arguments->config, "Configuration (YAML) with a workload")->required();
-  command->add_option("-o,--output", arguments->output, "Trace to write; - is standard output")->required()->type_name("TRACE");
-  command->add_option("--set", arguments->sets, "PATH=VALUE: goes before everything that the configuration says")
-      ->type_name("PATH=VALUE")
-      ->allow_extra_args(false);
-  command->callback([&chosen, arguments] { chosen = [arguments] { return generate(*arguments); }; });
 }
 
 }  // namespace mtsim::tool

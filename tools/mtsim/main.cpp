@@ -1,4 +1,5 @@
 // mtsim: the command.
+#include <CLI/CLI.hpp>
 #include <cstdlib>
 #include <iostream>
 #include <systemc>
@@ -25,15 +26,48 @@ void refuse_unknown_command(const CLI::App& app, const std::string& word) {
   throw UserError("there is no command '" + word + "'; known: " + list + did_you_mean(word, known));
 }
 
+void add_sets(CLI::App& command, std::vector<std::string>& sets) {
+  command.add_option("--set", sets, "PATH=VALUE: goes before everything that the configuration says")
+      ->type_name("PATH=VALUE")
+      ->allow_extra_args(false);
+}
+
+void add_inputs(CLI::App& command, tool::Inputs& in) {
+  command.add_option("config", in.config, "Configuration (YAML)")->required();
+  command.add_option("trace", in.trace, "Trace to replay in place of the configuration's workload; - is standard input");
+  add_sets(command, in.sets);
+}
+
 int execute(int argc, char** argv) {
   CLI::App app{"mtsim: cycle-level simulator of how an RDMA NIC translates and protects memory"};
   app.set_version_flag("--version", MTSIM_VERSION);
   app.require_subcommand(1);
-  tool::Action chosen;
-  tool::add_run(app, chosen);
-  tool::add_check(app, chosen);
-  tool::add_describe(app, chosen);
-  tool::add_gen(app, chosen);
+
+  tool::RunArguments run;
+  auto* run_command = app.add_subcommand("run", "Simulate a system, or its variants, on a trace or a workload");
+  add_inputs(*run_command, run);
+  run_command->add_option("--time", run.time, "Replay a trace at its recorded times or as fast as it goes")
+      ->check(CLI::IsMember({"asap", "recorded"}));
+  run_command->add_option("--json", run.json, "Write the results as JSON; - is standard output")->type_name("FILE");
+  run_command->add_option("--csv", run.csv, "Write the results as one tidy table; - is standard output")->type_name("FILE");
+  run_command->add_flag("--no-machine", run.no_machine, "Leave wall-clock figures out of the JSON");
+  run_command->add_flag("--quiet", run.quiet, "No progress line");
+
+  tool::Inputs check;
+  auto* check_command = app.add_subcommand("check", "Read a configuration and a trace, say everything that is wrong, simulate nothing");
+  add_inputs(*check_command, check);
+
+  std::string component;
+  auto* describe_command =
+      app.add_subcommand("describe", "Every component and parameter: unit, default, range, meaning, source of the default");
+  describe_command->add_option("component", component, "A section (nic.mtt_cache), a parameter of one, or the beginning of several");
+
+  tool::GenArguments gen;
+  auto* gen_command = app.add_subcommand("gen", "Write a configuration's workload out as a trace");
+  gen_command->add_option("workload", gen.config, "Configuration (YAML) with a workload")->required();
+  gen_command->add_option("-o,--output", gen.output, "Trace to write; - is standard output")->required()->type_name("TRACE");
+  add_sets(*gen_command, gen.sets);
+
   if (argc > 1 && argv[1][0] != '-') refuse_unknown_command(app, argv[1]);
   try {
     app.parse(argc, argv);
@@ -41,7 +75,10 @@ int execute(int argc, char** argv) {
     const int code = app.exit(error, std::cout, std::cerr);
     return code == 0 ? 0 : users_mistake;
   }
-  return chosen();
+  if (*run_command) return tool::run(run);
+  if (*check_command) return tool::check(check);
+  if (*describe_command) return tool::describe(component);
+  return tool::generate(gen);
 }
 
 }  // namespace

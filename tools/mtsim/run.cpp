@@ -17,19 +17,6 @@
 namespace mtsim::tool {
 namespace {
 
-struct RunArguments : Inputs {
-  std::string json, csv;
-  bool quiet = false, no_machine = false;
-};
-
-void add_inputs(CLI::App& command, Inputs& in) {
-  command.add_option("config", in.config, "Configuration (YAML)")->required();
-  command.add_option("trace", in.trace, "Trace to replay in place of the configuration's workload; - is standard input");
-  command.add_option("--set", in.sets, "PATH=VALUE: goes before everything that the configuration says")
-      ->type_name("PATH=VALUE")
-      ->allow_extra_args(false);
-}
-
 void print_stuck(const system::Outcome& outcome) {
   for (std::size_t i = 0; i < outcome.stuck.size(); ++i) {
     if (outcome.stuck[i].empty()) continue;
@@ -38,6 +25,8 @@ void print_stuck(const system::Outcome& outcome) {
     for (const std::string& line : outcome.stuck[i]) std::cerr << "  " << line << '\n';
   }
 }
+
+}  // namespace
 
 int run(const RunArguments& arguments) {
   if (arguments.json == "-" && arguments.csv == "-") throw UserError("--json and --csv cannot both go to stdout");
@@ -75,32 +64,10 @@ int run(const RunArguments& arguments) {
   return 0;
 }
 
-}  // namespace
-
-void add_run(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("run", "Simulate a system, or its variants, on a trace or a workload");
-  auto arguments = std::make_shared<RunArguments>();
-  add_inputs(*command, *arguments);
-  command->add_option("--time", arguments->time, "Replay a trace at its recorded times or as fast as it goes")
-      ->check(CLI::IsMember({"asap", "recorded"}));
-  command->add_option("--json", arguments->json, "Write the results as JSON; - is standard output")->type_name("FILE");
-  command->add_option("--csv", arguments->csv, "Write the results as one tidy table; - is standard output")->type_name("FILE");
-  command->add_flag("--no-machine", arguments->no_machine, "Leave wall-clock figures out of the JSON");
-  command->add_flag("--quiet", arguments->quiet, "No progress line");
-  command->callback([&chosen, arguments] { chosen = [arguments] { return run(*arguments); }; });
-}
-
-void add_check(CLI::App& app, Action& chosen) {
-  auto* command = app.add_subcommand("check", "Read a configuration and a trace, say everything that is wrong, simulate nothing");
-  auto arguments = std::make_shared<Inputs>();
-  add_inputs(*command, *arguments);
-  command->callback([&chosen, arguments] {
-    chosen = [arguments] {
-      make_plans(*arguments);
-      std::cout << "ok\n";
-      return 0;
-    };
-  });
+int check(const Inputs& arguments) {
+  make_plans(arguments);
+  std::cout << "ok\n";
+  return 0;
 }
 
 }  // namespace mtsim::tool

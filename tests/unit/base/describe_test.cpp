@@ -1,6 +1,8 @@
 // The reference text: does it hold all that a declaration says?
 #include "base/describe.h"
 
+#include <fmt/format.h>
+
 #include <catch2/catch.hpp>
 
 #include "unit/base/sample_params.h"
@@ -47,8 +49,9 @@ TEST_CASE("an unknown name gets the nearest") {
 }
 
 TEST_CASE("long meanings are broken between words") {
-  const Section section{"s", std::string(30, 'a') + " " + std::string(40, 'b') + " " + std::string(40, 'c'), {}};
-  CHECK(describe({&section}, "s") == "s\n  " + std::string(30, 'a') + " " + std::string(40, 'b') + "\n  " + std::string(40, 'c') + "\n");
+  const std::string a(30, 'a'), b(40, 'b'), c(40, 'c');
+  const Section section{"s", fmt::format("{} {} {}", a, b, c), {}};
+  CHECK(describe({&section}, "s") == fmt::format("s\n  {} {}\n  {}\n", a, b, c));
 }
 
 }  // namespace

@@ -185,28 +185,33 @@ TEST_CASE("a PD with an MR stays", "[reg_mr]") {
   REQUIRE(dealloc() == EINVAL);
 }
 
-TEST_CASE("two threads queue for the one UMR queue pair, and wait without a CPU", "[reg_mr]") {
-  for (const std::uint32_t cpus : {2u, 1u}) {
-    HostSettings settings;
-    settings.cpus = cpus;
-    HostRig rig(settings);
-    const auto pd = rig.pd();
-    const Va buffer = rig.mmap(KiB(8));
-    test::Waiter first(rig.scheduler), second(rig.scheduler);
-    verbs::RegMrRequest a{pd, buffer, KiB(4), Access::none, Iova(buffer.raw)};
-    verbs::RegMrRequest b{pd, buffer + KiB(4), KiB(4), Access::none, Iova(buffer.raw + 4096)};
-    rig.device.reg_mr(0, a, first.reply, first);
-    rig.device.reg_mr(1, b, second.reply, second);
-    rig.run();
-    REQUIRE(first.done);
-    REQUIRE(second.done);
-    REQUIRE(first.reply.lkey != second.reply.lkey);
-    check_sums(rig);
-    if (cpus == 2) {
-      REQUIRE(rig.records[0].cost.steps[unsigned(Step::wait)] == us(3));
-      // Behind the other's posting and its time in the NIC.
-      REQUIRE(rig.records[1].cost.steps[unsigned(Step::wait)] == ns(1502) + us(3) + us(3));
+TEST_CASE("two threads post UMR work requests one after the other, and wait for the NIC together and without a CPU", "[reg_mr]") {
+  for (const std::uint32_t cpus : {2u, 1u})
+    for (const std::uint32_t places : {1u, 2u}) {
+      CAPTURE(cpus, places);
+      HostSettings settings;
+      settings.cpus = cpus;
+      settings.driver.umr_requests = places;
+      HostRig rig(settings);
+      const auto pd = rig.pd();
+      const Va buffer = rig.mmap(KiB(8));
+      test::Waiter first(rig.scheduler), second(rig.scheduler);
+      verbs::RegMrRequest a{pd, buffer, KiB(4), Access::none, Iova(buffer.raw)};
+      verbs::RegMrRequest b{pd, buffer + KiB(4), KiB(4), Access::none, Iova(buffer.raw + 4096)};
+      rig.device.reg_mr(0, a, first.reply, first);
+      rig.device.reg_mr(1, b, second.reply, second);
+      rig.run();
+      REQUIRE(first.done);
+      REQUIRE(second.done);
+      REQUIRE(first.reply.lkey != second.reply.lkey);
+      check_sums(rig);
+      REQUIRE(rig.nic.umrs_most <= places);
+      if (cpus == 2) {
+        REQUIRE(rig.records[0].cost.steps[unsigned(Step::wait)] == us(3));
+        // Behind the other's posting, and with one place behind its time in the NIC and its waking up too.
+        const Time behind = places == 1 ? ns(1502) + us(3) + us(11) : ns(1502);
+        REQUIRE(rig.records[1].cost.steps[unsigned(Step::wait)] == behind + us(3));
+      }
+      REQUIRE(rig.cpus.times()[ports::Work::interrupt] == us(11) * 2);
     }
-    REQUIRE(rig.cpus.times()[ports::Work::interrupt] == us(11) * 2);
-  }
 }

@@ -1,6 +1,7 @@
 // Are bursts cut into the TLPs that addresses and limits demand, and do reads share the tags in order of arrival?
 #include "nic/dma_engine.h"
 
+#include <algorithm>
 #include <catch2/catch.hpp>
 #include <vector>
 
@@ -25,16 +26,25 @@ struct Bench {
   engine::Scheduler scheduler{"scheduler"};
   test::PlainMemory memory{"memory", ns(90), ns(50)};
   pcie::Link link;
-  nic::DmaEngine dma{"dma", scheduler};
+  nic::DmaEngine dma;
   std::vector<int> ended;
+  std::vector<Time> begun;
 
-  explicit Bench(const pcie::LinkParams& params) : link("link", scheduler, params) {
+  explicit Bench(const pcie::LinkParams& params, Bytes write_buffer = KiB(32))
+      : link("link", scheduler, params), dma("dma", scheduler, write_buffer, Order(7)) {
     dma.link(link);
     dma.memory(memory);
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
   }
   engine::Flow read(Pa from, Bytes length, int who) {
     co_await ports::DmaRead(dma, from, length, ports::Agent::payload, Order(static_cast<std::uint64_t>(who)));
+    ended.push_back(who);
+  }
+  /// A write as soon as there is room for it.
+  engine::Flow write(Pa to, Bytes length, int who) {
+    co_await ports::WriteRoom(dma);
+    begun.push_back(scheduler.now());
+    co_await ports::DmaWrite(dma, to, length, Order(static_cast<std::uint64_t>(who)));
     ended.push_back(who);
   }
   void run() { sc_core::sc_start(); }
@@ -67,7 +77,6 @@ TEST_CASE("a write is cut at multiples of the largest payload", "[dma_engine]") 
   const Case c = GENERATE(Case{0, 64, 1}, Case{0, 4096, 16}, Case{1, 4096, 17}, Case{255, 2, 2}, Case{192, 64, 1});
   Bench b(link_of(64));
   b.dma.write(Pa((1 << 20) + c.address), Bytes(c.length), nullptr);
-  b.run();
   CHECK(b.link.counts().writes.tlps == c.tlps);
   CHECK(b.link.counts().writes.payload_bytes == c.length);
   CHECK(b.link.counts().writes.header_bytes == c.tlps * 24);
@@ -108,4 +117,27 @@ TEST_CASE("with one tag every read has its round trip to itself", "[dma_engine]"
     return b.scheduler.now();
   };
   CHECK(time_of(10) == time_of(1) * 10);
+}
+
+TEST_CASE("a write begins when less than the buffer is left before the link, in order of arrival", "[dma_engine]") {
+  // 64 Gb/s are 125 ps a byte: a write of 256 B is 35,000 ps on the link, the buffer of 512 B stands for 64,000 ps.
+  pcie::LinkParams params = link_of(8);
+  params.generation = 2;
+  params.lanes = 16;
+  params.efficiency = 1;
+  Bench b(params, Bytes(512));
+  for (int i = 0; i < 5; ++i) b.scheduler.spawn(b.write(Pa((1 << 20) + std::uint64_t(i) * 256), Bytes(256), i));
+  b.run();
+  // The first is on the link at once, the second leaves room for a third; then 70,000 wait. There is room again when the link takes the
+  // second up, and the third; nobody waits longer than a TLP beyond that.
+  REQUIRE(b.begun.size() == 5);
+  for (std::size_t i = 0; i < 3; ++i) CHECK(b.begun[i] == ps(0));
+  for (std::size_t i = 3; i < 5; ++i) {
+    const Time room = ps(35'000) * static_cast<std::int64_t>(i - 2);
+    CHECK(b.begun[i] >= room);
+    CHECK(b.begun[i] < room + ps(35'000));
+  }
+  CHECK(b.ended == std::vector<int>{0, 1, 2, 3, 4});
+  CHECK(b.dma.write_usage().waited == 2);
+  CHECK(b.link.counts().writes.payload_bytes == 5 * 256);
 }

@@ -63,7 +63,7 @@ TEST_CASE("a summary fits one screen whatever happened") {
 TEST_CASE("an interrupted run says so") {
   Report r = sample::report();
   r.partial = true;
-  CHECK(holds(summary(r), "INTERRUPTED"));
+  CHECK(holds(summary(r), "INCOMPLETE"));
 }
 
 TEST_CASE("what is empty is left out") {

@@ -1,1 +1,0 @@
-// Exists so that the precompiled header of the tests has a target.
