@@ -49,10 +49,9 @@ bool Scheduler::serve(unsigned timers) {
   for (; timers != 0 && !stopped(); --timers) {
     // Asked before the wheel turns: a foreign process that the model has just woken may still arm a timer for any time from then on.
     if (!alone_) limit_ = std::max(horizon(), now_);
-    Timer* timer = wheel_.next(limit_);
+    Timer* timer = wheel_.take(limit_);
     if (timer == nullptr) return false;
     now_ = timer->when;
-    wheel_.pop();
     ++timed_events_;
     timer->fire(*timer);
   }

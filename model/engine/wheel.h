@@ -13,7 +13,7 @@ namespace mtsim::engine {
 
 class Wheel {
  public:
-  /// `timer.when` must not lie before the last limit given to `next`, nor before the last timer popped.
+  /// `timer.when` must not lie before the last limit given to `take`, nor before the last timer taken.
   void push(Timer& timer) {
     const std::int64_t slot = timer.when.raw >> slot_shift;
     if (slot < base_ + slot_count) [[likely]]
@@ -22,24 +22,24 @@ class Wheel {
     ++size_;
   }
 
-  /// The earliest timer if it is due by `limit`, left in place; else null. The wheel never turns past `limit`, so that a timer may still
-  /// be pushed for any time from `limit` on.
-  Timer* next(Time limit) {
-    if (Timer* head = slots_[base_ & slot_mask].head) [[unlikely]]
-      return head->when <= limit ? head : nullptr;
-    return size_ == 0 ? nullptr : turn(limit);
+  /// Takes the earliest timer if it is due by `limit`; else null. The wheel never turns past `limit`, so that a timer may still be pushed
+  /// for any time from `limit` on.
+  Timer* take(Time limit) {
+    Slot* slot = &slots_[base_ & slot_mask];
+    if (slot->head == nullptr) {
+      if (size_ == 0 || !turn(limit)) return nullptr;
+      slot = &slots_[base_ & slot_mask];
+    }
+    Timer* head = slot->head;
+    if (head->when > limit) return nullptr;
+    slot->head = head->next;
+    if (slot->head == nullptr) clear_bit(base_ & slot_mask);
+    --size_;
+    return head;
   }
 
   /// When the earliest timer is due; the wheel must not be empty.
   Time earliest() const;
-
-  /// Removes the timer that `next` has just returned.
-  void pop() {
-    Slot& slot = slots_[base_ & slot_mask];
-    slot.head = slot.head->next;
-    if (slot.head == nullptr) clear_bit(base_ & slot_mask);
-    --size_;
-  }
 
   std::uint64_t size() const { return size_; }
 
@@ -86,16 +86,16 @@ class Wheel {
     if (words_[index >> 6] == 0) summary_ &= ~(std::uint32_t{1} << (index >> 6));
   }
 
-  Timer* turn(Time limit) {
+  /// Makes the next slot with timers the current one, unless it lies beyond `limit`.
+  bool turn(Time limit) {
     // A far timer can be due before what the wheel holds: the horizon may have moved since it was pushed.
     const std::int64_t near = summary_ != 0 ? next_occupied() : INT64_MAX;
     const std::int64_t target = far_slot_ < near ? (far_slot_ < base_ ? base_ : far_slot_) : near;
-    if (target > limit.raw >> slot_shift) return nullptr;
+    if (target > limit.raw >> slot_shift) return false;
     base_ = target;
     if (far_slot_ < base_ + slot_count) [[unlikely]]
       draw_in();
-    Timer* head = slots_[base_ & slot_mask].head;
-    return head->when <= limit ? head : nullptr;
+    return true;
   }
   void draw_in();
   void push_far(Timer& timer);

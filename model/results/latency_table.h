@@ -30,6 +30,17 @@ class LatencyTable {
     latency_.add(latency);
     for (std::size_t i = 0; i < by_step.size(); ++i) totals_[i].raw += by_step[i].raw;
   }
+  /// Counts one operation that began at `begin` and whose steps ended at `ends`, in order; a step that was skipped has an earlier time.
+  void add_path(Time begin, std::span<const Time> ends) {
+    assert(ends.size() == totals_.size());
+    Time at = begin;
+    for (std::size_t i = 0; i < ends.size(); ++i) {
+      if (ends[i] <= at) continue;
+      totals_[i].raw += (ends[i] - at).raw;
+      at = ends[i];
+    }
+    latency_.add(at - begin);
+  }
   /// Adds the operations of a table with the same steps; a table without steps takes over those of `other`.
   void merge(const LatencyTable& other);
 

@@ -33,14 +33,7 @@ void OperationLog::ended(const ports::Wqe& request, verbs::Status status) {
   kept.bytes += request.length;
   if (kept.latency.steps().empty()) [[unlikely]]
     kept.latency = results::LatencyTable(step_names());
-  std::array<Time, ports::step_count> spans;
-  Time at = request.begin;
-  for (unsigned i = 0; i < ports::step_count; ++i) {
-    const Time next = std::max(at, request.stamp[i]);
-    spans[i] = next - at;
-    at = next;
-  }
-  kept.latency.add(at - request.begin, spans);
+  kept.latency.add_path(request.begin, request.stamp);
 }
 
 void OperationLog::restart() {

@@ -34,10 +34,7 @@ struct Pushed {
   /// Numbers of all that are due by `limit`, as they leave.
   std::vector<std::size_t> drain(Time limit) {
     std::vector<std::size_t> out;
-    while (const Timer* timer = wheel.next(limit)) {
-      out.push_back(number(timer));
-      wheel.pop();
-    }
+    while (const Timer* timer = wheel.take(limit)) out.push_back(number(timer));
     return out;
   }
 };
@@ -78,7 +75,7 @@ TEST_CASE("a far timer that has come near goes before a nearer push of the same 
 TEST_CASE("the limit is never overrun, to the picosecond, and earlier timers may still be pushed", "[wheel]") {
   Pushed p;
   p.push(ns(50), 0);
-  CHECK(p.wheel.next(ns(50) - ps(1)) == nullptr);
+  CHECK(p.wheel.take(ns(50) - ps(1)) == nullptr);
   p.push(ns(50) - ps(1), 0);
   CHECK(p.drain(ns(50) - ps(2)).empty());
   CHECK(p.drain(ns(50) - ps(1)) == std::vector<std::size_t>{1});
