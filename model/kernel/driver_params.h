@@ -19,7 +19,7 @@ struct DriverParams {
   std::uint64_t umr_entries{};
   std::uint32_t umr_requests{};
   Time command_post, mailbox;
-  Time create_key, destroy_key;
+  Time create_key, create_key_latency, destroy_key, destroy_key_latency;
   Time store_entry;
   static void declare(Declaration<DriverParams>& d);
 

@@ -21,7 +21,7 @@ class TableWriter {
   /// Nothing reaches memory by `key` from the end of this on. `keep`: the device goes on knowing the key.
   virtual engine::Task<int> revoke(Call& call, Key key, bool keep) = 0;
 
-  /// What lets only one registration at a time through, for the report; `places` is null where there is no such thing.
+  /// What lets only one registration at a time through, or a few, for the report; `places` is null where there is no such thing.
   struct Lock {
     const char* name = "";
     const engine::Semaphore* places = nullptr;

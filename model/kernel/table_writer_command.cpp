@@ -21,7 +21,8 @@ class CommandWriter : public TableWriter {
     translate::TableWrites writes;
     if (!context_.tables.architecture().build(region, writes)) co_return ENOMEM;
     const Bytes list = octoword * ceil_div(writes.entries, 2);
-    const ports::Command::Request create{command_input(create_mkey_input + list), &writes, context_.params.create_key};
+    const ports::Command::Request create{command_input(create_mkey_input + list), &writes, context_.params.create_key,
+                                         context_.params.create_key_latency};
     if (slow_path_.in_use() != 0) call.sleep();
     co_await slow_path_.take();
     call.lap(Call::Step::wait);
@@ -33,7 +34,8 @@ class CommandWriter : public TableWriter {
 
   engine::Task<int> revoke(Call& call, Key key, bool) override {
     const translate::TableWrites writes = context_.tables.architecture().drop(key);
-    const ports::Command::Request destroy{command_input(destroy_mkey_input), &writes, context_.params.destroy_key};
+    const ports::Command::Request destroy{command_input(destroy_mkey_input), &writes, context_.params.destroy_key,
+                                          context_.params.destroy_key_latency};
     co_return co_await run_command(context_, call, destroy, 0);
   }
 

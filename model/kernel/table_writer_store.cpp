@@ -23,7 +23,7 @@ class StoreWriter : public TableWriter {
                        context_.params.store_entry * static_cast<std::int64_t>(writes.entries));
     call.cost().list_bytes += writes.table_bytes();
     // mlx4_mr_enable: SW2HW_MPT
-    const ports::Command::Request enable{context_mailbox, nullptr, context_.params.create_key};
+    const ports::Command::Request enable{context_mailbox, nullptr, context_.params.create_key, context_.params.create_key_latency};
     const int error = co_await run_command(context_, call, enable, 0);
     context_.tables.commit(writes);
     co_return error;
@@ -31,7 +31,7 @@ class StoreWriter : public TableWriter {
 
   engine::Task<int> revoke(Call& call, Key key, bool) override {
     // mlx4_mr_free: HW2SW_MPT
-    const ports::Command::Request disable{Bytes(0), nullptr, context_.params.destroy_key};
+    const ports::Command::Request disable{Bytes(0), nullptr, context_.params.destroy_key, context_.params.destroy_key_latency};
     const int error = co_await run_command(context_, call, disable, 0);
     context_.tables.commit(context_.tables.architecture().drop(key));
     co_return error;

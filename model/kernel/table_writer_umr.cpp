@@ -29,7 +29,8 @@ class UmrWriter : public TableWriter {
     if (!prepare_buffer() || !context_.tables.architecture().build(region, writes)) co_return ENOMEM;
     if (!created) {
       // mlx5_core_create_mkey, for a key in the free state.
-      const ports::Command::Request create{command_input(create_mkey_input), nullptr, context_.params.create_key};
+      const ports::Command::Request create{command_input(create_mkey_input), nullptr, context_.params.create_key,
+                                           context_.params.create_key_latency};
       if (const int error = co_await run_command(context_, call, create, 0); error != 0) co_return error;
     }
     // mlx5r_umr_update_mr_pas: as many work requests as the list takes, one after the other; the last one enables the key.
@@ -50,7 +51,8 @@ class UmrWriter : public TableWriter {
       co_return co_await post_send_wait(call, request, 0);
     }
     // mlx5_core_destroy_mkey
-    const ports::Command::Request destroy{command_input(destroy_mkey_input), &writes, context_.params.destroy_key};
+    const ports::Command::Request destroy{command_input(destroy_mkey_input), &writes, context_.params.destroy_key,
+                                          context_.params.destroy_key_latency};
     co_return co_await run_command(context_, call, destroy, 0);
   }
 

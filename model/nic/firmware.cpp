@@ -74,7 +74,7 @@ engine::Task<int> Firmware::execute(const ports::Command::Request& request) {
     co_await ports::DmaRead(*dma.operator->(), mailboxes_ + mailbox * slot, mailbox, ports::Agent::control, order);
   }
   const auto work = processor_.book(clock_.edge(scheduler_.now()), request.execution);
-  co_await engine::Until(scheduler_, clock_.edge(work.end), order);
+  co_await engine::Until(scheduler_, clock_.edge(work.end + request.latency), order);
   if (request.writes != nullptr) write_tables(*request.writes);
   co_await ports::DmaWrite(*dma.operator->(), events_ + event_entry * (serial % event_slots), event_entry, order);
   slots_.give();

@@ -55,6 +55,7 @@ class Command : public virtual sc_core::sc_interface {
     Bytes input;                                     ///< bytes of input beyond the entry's own 16: they stand in 512-byte mailboxes
     const translate::TableWrites* writes = nullptr;  ///< table entries that the firmware writes from the input, or null
     Time execution;                                  ///< of the firmware itself, which does one command at a time
+    Time latency;                                    ///< what passes besides, while it goes on with others
   };
   /// Finishes when the completion event is visible to the CPU and its interrupt has been raised. Commands queue for the slots.
   virtual engine::Task<int> execute(const Request& request) = 0;

@@ -102,7 +102,7 @@ void add_resources(const std::string& name, Host& host, results::Report& report)
   down.note = rate;
   add(std::move(down));
   if (const auto lock = host.kernel.table_lock(); lock.places != nullptr)
-    add(resource(name + ".kernel." + lock.name, ResourceKind::server, 1, lock.places->usage()));
+    add(resource(name + ".kernel." + lock.name, ResourceKind::pool, lock.places->places(), lock.places->usage()));
   add(resource(name + ".nic.dma.tags", ResourceKind::pool, nic.dma.tags(), nic.dma.tag_usage()));
   add(resource(name + ".nic.dma.write_buffer", ResourceKind::pool, 1, nic.dma.write_usage()));
   add(resource(name + ".nic.requester.pipe", ResourceKind::server, 1, nic.requester.pipe().usage()));

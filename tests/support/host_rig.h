@@ -53,7 +53,7 @@ class StubNic : public sc_core::sc_module,
   engine::Task<int> execute(const ports::Command::Request& request) override {
     commands.push_back(request);
     const auto booked = firmware_.book(scheduler_.now() + command, request.execution);
-    co_await engine::Until(scheduler_, booked.end, engine::Order(7));
+    co_await engine::Until(scheduler_, booked.end + request.latency, engine::Order(7));
     if (request.writes != nullptr) commit(*request.writes);
     co_return 0;
   }
@@ -139,8 +139,10 @@ inline kernel::DriverParams test_driver() {
   p.list_entry = ns(2);
   p.command_post = ns(1700);
   p.mailbox = ns(150);
-  p.create_key = us(200);
+  p.create_key = us(150);
+  p.create_key_latency = us(50);
   p.destroy_key = us(100);
+  p.destroy_key_latency = Time();
   p.store_entry = ns(10);
   return p;
 }
