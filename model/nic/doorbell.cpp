@@ -48,6 +48,8 @@ void Doorbell::arrived(Store& store) {
   for (std::uint32_t i = qp->producer; i != producer; ++i) {
     ports::Wqe& wqe = qp->wqe(i);
     wqe.stamp[unsigned(ports::Step::doorbell)] = wqe.stamp[unsigned(ports::Step::wqe_fetch)] = now;
+    // In front of it on its QP stands whatever has not been taken up yet.
+    wqe.waited_for = i != qp->next ? qp->wqe(i - 1).wr : 0;
     qp->request(i) = {};
   }
   // Only the request that the store carries, and only when nothing before it is still to be fetched, is there already.

@@ -48,7 +48,7 @@ struct Wqe {
 
   Time begin;  ///< when the post call began
   std::array<Time, step_count> stamp{};
-  std::uint64_t waited_for = 0;  ///< wr of the request of this QP that it stood behind when it was picked, 0 for none
+  std::uint64_t waited_for = 0;  ///< wr of the request before it on its QP, if that was still to be taken up when this one arrived; else 0
 };
 
 /// The send queue's ring. The program's library fills it at `producer`, the NIC reads it; indices run on and are taken modulo `depth`.

@@ -154,3 +154,18 @@ TEST_CASE("a scatter-gather list is one message: each entry judged and moved by 
     CHECK(rig.fabric.counts(0).payload_bytes == 4600);
   }
 }
+
+TEST_CASE("a request knows which one of its QP it stood behind", "[requester]") {
+  FreshNicRig rig;
+  NicRig::Pair pair = rig.connect();
+  const verbs::Grant local = rig.register_memory(0, KiB(64)), remote = rig.register_memory(1, KiB(64));
+  for (int i = 0; i < 3; ++i) rig.fill(pair, Opcode::write, {local.start.raw, 4096, local.key}, remote.start.raw, remote.key);
+  rig.ring(pair, false);
+  rig.run();
+  rig.fill(pair, Opcode::write, {local.start.raw, 4096, local.key}, remote.start.raw, remote.key);
+  rig.ring(pair, true);
+  rig.run();
+  std::vector<std::uint64_t> behind;
+  for (const auto& [wqe, status] : rig.hosts[0].log->operations) behind.push_back(wqe.waited_for);
+  CHECK(behind == std::vector<std::uint64_t>{0, 1, 2, 0});
+}
