@@ -19,15 +19,6 @@
 
 namespace mtsim::nic {
 
-struct NicSettings {
-  NicParams nic;
-  MptCacheParams mpt_cache;
-  MttCacheParams mtt_cache;
-  RequesterParams requester;
-  ResponderParams responder;
-  FirmwareParams firmware;
-};
-
 /// Modules of the user's own that stand in for the shipped ones; null for the shipped one.
 struct NicReplacements {
   ports::LineCache* mpt_cache = nullptr;

@@ -45,4 +45,14 @@ struct FirmwareParams {
   static void declare(Declaration<FirmwareParams>& d);
 };
 
+/// All of them.
+struct NicSettings {
+  NicParams nic;
+  MptCacheParams mpt_cache;
+  MttCacheParams mtt_cache;
+  RequesterParams requester;
+  ResponderParams responder;
+  FirmwareParams firmware;
+};
+
 }  // namespace mtsim::nic

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernel/kernel.h"
+#include "nic/nic.h"
 #include "system/logs.h"
 #include "system/settings.h"
 #include "user/sim_device.h"

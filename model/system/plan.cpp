@@ -1,9 +1,11 @@
+#include "system/plan.h"
+
 #include <algorithm>
 
 #include "base/error.h"
 #include "program/trace_reader.h"
 #include "program/workload.h"
-#include "system/simulation.h"
+#include "user/sim_device.h"
 
 namespace mtsim::system {
 namespace {

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "results/json.h"
 #include "results/progress.h"
+#include "system/simulation.h"
 
 namespace mtsim::system {
 namespace {

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "results/report.h"
-#include "system/simulation.h"
+#include "system/plan.h"
 
 namespace mtsim::system {
 

@@ -11,7 +11,7 @@
 #include "host/root_complex.h"
 #include "kernel/driver_params.h"
 #include "kernel/kernel_params.h"
-#include "nic/nic.h"
+#include "nic/params.h"
 #include "pcie/link.h"
 #include "program/actor.h"
 #include "user/provider_params.h"

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "fabric/network.h"
 #include "system/collect.h"
+#include "system/host.h"
 
 namespace mtsim::system {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "command.h"
-#include "system/simulation.h"
+#include "system/plan.h"
 
 namespace mtsim::tool {
 
