@@ -32,19 +32,19 @@ void Completion::retire(Qp& qp, std::uint32_t index, verbs::Status status) {
   ports::Wqe& wqe = qp.wqe(index);
   if (status == verbs::Status::SUCCESS && !verbs::has(wqe.flags, verbs::Send::signaled)) {
     wqe.stamp[unsigned(ports::Step::completion)] = scheduler_.now();
-    log->ended(wqe, status);
+    log->ended(qp.qpn, wqe, status);
     return;
   }
-  scheduler_.spawn(write_cqe(qp.attributes.ring, qp.attributes.send_cq, index, status, qp.requester_order));
+  scheduler_.spawn(write_cqe(qp.qpn, qp.attributes.ring, qp.attributes.send_cq, index, status, qp.requester_order));
 }
 
-engine::Flow Completion::write_cqe(std::shared_ptr<ports::SendRing> ring, std::shared_ptr<ports::CompletionQueue> cq, std::uint32_t index,
-                                   verbs::Status status, engine::Order order) {
+engine::Flow Completion::write_cqe(std::uint32_t qpn, std::shared_ptr<ports::SendRing> ring, std::shared_ptr<ports::CompletionQueue> cq,
+                                   std::uint32_t index, verbs::Status status, engine::Order order) {
   ++cqes_;
   co_await ports::DmaWrite(*dma.operator->(), cq->next_slot(), Bytes(64), order);
   ports::Wqe& wqe = ring->at(index);
   wqe.stamp[unsigned(ports::Step::completion)] = scheduler_.now();
-  log->ended(wqe, status);
+  log->ended(qpn, wqe, status);
   cq->arrive({wqe.wr, status, wqe.opcode, static_cast<std::uint32_t>(wqe.length)});
 }
 

@@ -22,8 +22,8 @@ class Completion : public sc_core::sc_module, public Retirement {
  private:
   void retire(Qp& qp, std::uint32_t index, verbs::Status status);
   /// Holds the ring and the CQ: the program may destroy the QP while its last CQEs are on their way.
-  engine::Flow write_cqe(std::shared_ptr<ports::SendRing> ring, std::shared_ptr<ports::CompletionQueue> cq, std::uint32_t index,
-                         verbs::Status status, engine::Order order);
+  engine::Flow write_cqe(std::uint32_t qpn, std::shared_ptr<ports::SendRing> ring, std::shared_ptr<ports::CompletionQueue> cq,
+                         std::uint32_t index, verbs::Status status, engine::Order order);
 
   engine::Scheduler& scheduler_;
   std::uint64_t cqes_ = 0;

@@ -36,10 +36,10 @@ class PacketSink : public virtual sc_core::sc_interface {
   virtual void take(Qp& qp, ports::Packet& packet) = 0;
 };
 
-/// Is told of every operation that has ended.
+/// Is told of every operation of the NIC's QPs that has ended.
 class OperationLog : public virtual sc_core::sc_interface {
  public:
-  virtual void ended(const ports::Wqe& request, verbs::Status status) = 0;
+  virtual void ended(std::uint32_t qpn, const ports::Wqe& request, verbs::Status status) = 0;
 };
 
 }  // namespace mtsim::nic

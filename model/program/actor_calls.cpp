@@ -137,6 +137,7 @@ void Actor::record_made() {
     case Kind::create_qp:
       o.kind = ObjectKind::qp;
       o.queue = requests_.open(op_.cq);
+      scene_.observer.made_qp(op_.id, static_cast<std::uint32_t>(reply_.value));
       break;
     default:
       o.kind = op_.kind == Kind::alloc_pd ? ObjectKind::pd : ObjectKind::cq;

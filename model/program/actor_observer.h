@@ -31,6 +31,8 @@ class Observer {
   /// A request that was not posted since an earlier one of its list was refused.
   virtual void left_unposted(std::uint64_t wr) = 0;
   virtual void completed(verbs::Opcode, verbs::Status) = 0;
+  /// A QP was made: the name that the program has for a QP number of its host's device, until the next that gets the name.
+  virtual void made_qp(NameId, std::uint32_t /*qpn*/) {}
   virtual void unexpected(const Surprise&) = 0;
 };
 

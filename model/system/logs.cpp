@@ -23,7 +23,7 @@ const std::vector<std::string>& step_names() {
 }
 
 // Stamps rise along an operation's path, so that their differences add up to its latency whatever was skipped.
-void OperationLog::ended(const ports::Wqe& request, verbs::Status status) {
+void OperationLog::ended(std::uint32_t, const ports::Wqe& request, verbs::Status status) {
   // An unsignaled request that succeeds leaves no CQE.
   if (status != verbs::Status::SUCCESS || verbs::has(request.flags, verbs::Send::signaled)) ++statuses_[unsigned(status)];
   Kept& kept = kept_[unsigned(request.opcode)];

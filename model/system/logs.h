@@ -18,7 +18,7 @@ class OperationLog : public sc_core::sc_module, public nic::OperationLog {
  public:
   explicit OperationLog(sc_core::sc_module_name name) : sc_module(name) {}
 
-  void ended(const ports::Wqe& request, verbs::Status status) override;
+  void ended(std::uint32_t qpn, const ports::Wqe& request, verbs::Status status) override;
 
   /// What ended before does not count.
   void restart();

@@ -46,6 +46,8 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
   verbs::Progress dereg_mr(verbs::Thread, verbs::Handle mr, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress create_cq(verbs::Thread, std::uint32_t depth, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress destroy_cq(verbs::Thread, verbs::Handle cq, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress create_srq(verbs::Thread, const verbs::CreateSrqRequest&, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress destroy_srq(verbs::Thread, verbs::Handle srq, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress create_qp(verbs::Thread, const verbs::CreateQpRequest&, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress destroy_qp(verbs::Thread, verbs::Handle qp, verbs::Reply&, verbs::Caller&) override;
   /// The peer must be a SimDevice too.
@@ -54,6 +56,8 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
   verbs::Progress modify_qp(verbs::Thread, verbs::Handle qp, verbs::QpState, verbs::Reply&, verbs::Caller&) override;
 
   verbs::Progress post_send(verbs::Thread, verbs::Handle qp, std::span<const verbs::SendRequest>, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress post_recv(verbs::Thread, verbs::Handle qp, std::span<const verbs::RecvRequest>, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress post_srq(verbs::Thread, verbs::Handle srq, std::span<const verbs::RecvRequest>, verbs::Reply&, verbs::Caller&) override;
   /// Wait::event is not modelled: EOPNOTSUPP.
   verbs::Progress poll(verbs::Thread, verbs::Handle cq, verbs::Wait, std::span<verbs::Completion> out, verbs::Reply&,
                        verbs::Caller&) override;

@@ -37,6 +37,23 @@ engine::Flow SimDevice::post_flow(Thread thread, Qp& qp, std::span<const verbs::
   finish(thread, caller);
 }
 
+Progress SimDevice::create_srq(Thread, const verbs::CreateSrqRequest&, Reply& reply, Caller&) {
+  reply.error = EOPNOTSUPP;
+  return Progress::done;
+}
+Progress SimDevice::destroy_srq(Thread, Handle, Reply& reply, Caller&) {
+  reply.error = EOPNOTSUPP;
+  return Progress::done;
+}
+Progress SimDevice::post_recv(Thread, Handle, std::span<const verbs::RecvRequest>, Reply& reply, Caller&) {
+  reply.error = EOPNOTSUPP;
+  return Progress::done;
+}
+Progress SimDevice::post_srq(Thread, Handle, std::span<const verbs::RecvRequest>, Reply& reply, Caller&) {
+  reply.error = EOPNOTSUPP;
+  return Progress::done;
+}
+
 Progress SimDevice::poll(Thread t, Handle cq, verbs::Wait wait, std::span<verbs::Completion> out, Reply& reply, Caller& caller) {
   const Cq* found = find_cq(cq);
   reply.error = found == nullptr ? EINVAL : wait == verbs::Wait::event ? EOPNOTSUPP : 0;

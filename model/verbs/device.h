@@ -15,14 +15,14 @@
 
 namespace mtsim::verbs {
 
-using Handle = std::uint32_t;  ///< of a PD, MR, CQ or QP; given out by the device, never 0
+using Handle = std::uint32_t;  ///< of a PD, MR, CQ, SRQ or QP; given out by the device, never 0
 using Thread = std::uint32_t;  ///< index of a thread within its process, from 0
 
 /// What a call answered. `error` is 0 or a positive errno, whatever the sign convention of the C function.
 struct Reply {
   int error = 0;
   Handle handle = 0;        ///< of the object made
-  std::uint64_t value = 0;  ///< mmap: the address; post: how many requests were accepted; poll: completions written
+  std::uint64_t value = 0;  ///< mmap: the address; create_qp: its number; post: requests accepted; poll: completions written
   Key lkey, rkey;           ///< reg_mr
   Iova iova;                ///< reg_mr: the first address as operations see it
 };
@@ -58,8 +58,14 @@ struct RegMrRequest {
   Iova iova;  ///< the address operations will use; equal to `address` unless asked otherwise
 };
 
+struct CreateSrqRequest {
+  Handle pd = 0;
+  std::uint32_t depth = 128, sges = 1;
+};
+
 struct CreateQpRequest {
   Handle pd = 0, send_cq = 0, recv_cq = 0;
+  Handle srq = 0;  ///< 0: the QP has a receive queue of its own
   QpType type = QpType::rc;
   std::uint32_t sq_depth = 128, rq_depth = 128, send_sge = 4, recv_sge = 4, inline_bytes = 0;
   Access access = Access::none;
@@ -86,11 +92,16 @@ struct SendRequest {
   std::uint64_t compare = 0, swap_or_add = 0;
 };
 
+struct RecvRequest {
+  std::uint64_t wr = 0;
+  std::span<const Sge> sges;
+};
+
 struct Completion {
   std::uint64_t wr = 0;
   Status status = Status::SUCCESS;
-  Opcode opcode = Opcode::write;
-  std::uint32_t bytes = 0;
+  Opcode opcode = Opcode::write;  ///< of the request; Opcode::recv for every receive
+  std::uint32_t bytes = 0;        ///< of a receive: those that came
 };
 
 enum class Wait : std::uint8_t { spin, event };
@@ -114,6 +125,8 @@ class Device {
   virtual Progress dereg_mr(Thread, Handle mr, Reply&, Caller&) = 0;
   virtual Progress create_cq(Thread, std::uint32_t depth, Reply&, Caller&) = 0;
   virtual Progress destroy_cq(Thread, Handle cq, Reply&, Caller&) = 0;
+  virtual Progress create_srq(Thread, const CreateSrqRequest&, Reply&, Caller&) = 0;
+  virtual Progress destroy_srq(Thread, Handle srq, Reply&, Caller&) = 0;
   virtual Progress create_qp(Thread, const CreateQpRequest&, Reply&, Caller&) = 0;
   virtual Progress destroy_qp(Thread, Handle qp, Reply&, Caller&) = 0;
   /// Brings this QP and `peer_qp` of `peer` to RTS from RESET or INIT.
@@ -123,6 +136,9 @@ class Device {
   // Work. `requests` and what it points at must live until the call has finished. One call is one doorbell; a request that cannot be
   // posted ends the list: reply.error is its errno and reply.value the number posted before it.
   virtual Progress post_send(Thread, Handle qp, std::span<const SendRequest> requests, Reply&, Caller&) = 0;
+  /// The same for receives of a QP's own queue, and of a shared one.
+  virtual Progress post_recv(Thread, Handle qp, std::span<const RecvRequest> requests, Reply&, Caller&) = 0;
+  virtual Progress post_srq(Thread, Handle srq, std::span<const RecvRequest> requests, Reply&, Caller&) = 0;
   /// Takes at least one and at most out.size() completions; waits, spinning or asleep, until there is one. A wait that can never end
   /// is the system's watchdog's business.
   virtual Progress poll(Thread, Handle cq, Wait, std::span<Completion> out, Reply&, Caller&) = 0;

@@ -40,7 +40,7 @@ class PlainMemory : public sc_core::sc_module, public ports::HostMemory {
 class KeepLog : public sc_core::sc_module, public nic::OperationLog {
  public:
   explicit KeepLog(sc_core::sc_module_name name) : sc_module(name) {}
-  void ended(const ports::Wqe& request, verbs::Status status) override {
+  void ended(std::uint32_t, const ports::Wqe& request, verbs::Status status) override {
     operations.emplace_back(request, status);
     if (after) after();
   }

@@ -107,6 +107,15 @@ class FakeDevice final : public verbs::Device {
     return reply(fmt::format("modify_qp {}", verbs::name(s)), {}, r, c);
   }
 
+  Progress create_srq(Thread, const verbs::CreateSrqRequest&, Reply& r, Caller& c) override { return made("create_srq", r, c); }
+  Progress destroy_srq(Thread, Handle, Reply& r, Caller& c) override { return reply("destroy_srq", {}, r, c); }
+  Progress post_recv(Thread, Handle, std::span<const verbs::RecvRequest>, Reply& r, Caller& c) override {
+    return reply("post_recv", {}, r, c);
+  }
+  Progress post_srq(Thread, Handle, std::span<const verbs::RecvRequest>, Reply& r, Caller& c) override {
+    return reply("post_srq", {}, r, c);
+  }
+
   Progress post_send(Thread, Handle qp, std::span<const verbs::SendRequest> list, Reply& r, Caller& c) override {
     lists.push_back(list.size());
     Reply answer;
