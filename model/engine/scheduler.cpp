@@ -32,7 +32,8 @@ void Scheduler::catch_up() { now_ = std::max(now_, from_kernel(sc_core::sc_time_
 
 void Scheduler::wake_kernel() {
   catch_up();
-  const Time at = std::max(wheel_.earliest(), now_);
+  const Time timer = wheel_.size() != 0 ? wheel_.earliest() : Deadline::never;
+  const Time at = std::max(std::min(timer, next_deadline_), now_);
   due_.notify(to_kernel(at) - sc_core::sc_time_stamp());
 }
 
@@ -49,13 +50,27 @@ bool Scheduler::serve(unsigned timers) {
   for (; timers != 0 && !stopped(); --timers) {
     // Asked before the wheel turns: a foreign process that the model has just woken may still arm a timer for any time from then on.
     if (!alone_) limit_ = std::max(horizon(), now_);
-    Timer* timer = wheel_.take(limit_);
-    if (timer == nullptr) return false;
+    Timer* timer = wheel_.take(std::min(limit_, next_deadline_));
+    if (timer == nullptr) {
+      if (next_deadline_ == Deadline::never || next_deadline_ > limit_) return false;
+      serve_deadline();
+      continue;
+    }
     now_ = timer->when;
     ++timed_events_;
     timer->fire(*timer);
   }
   return !stopped();
+}
+
+void Scheduler::serve_deadline() {
+  const Time when = next_deadline_;
+  Deadline* deadline = deadlines_.take();
+  next_deadline_ = deadlines_.next();
+  if (deadline == nullptr) return;
+  now_ = when;
+  ++timed_events_;
+  deadline->expire(*deadline);
 }
 
 void Scheduler::drain() {
@@ -66,7 +81,12 @@ void Scheduler::drain() {
   while (serve(4096))
     if (heartbeat_ && (++strides_ & 15) == 0) heartbeat_();
   draining_ = false;
-  if (wheel_.size() != 0 && !stopped() && wheel_.earliest() <= end_) wake_kernel();
+  if (stopped()) return;
+  // The kernel must not be sent to a moment that has no meaning any more: its time would count.
+  deadlines_.settle();
+  next_deadline_ = deadlines_.next();
+  const Time timer = wheel_.size() != 0 ? wheel_.earliest() : Deadline::never;
+  if (std::min(timer, next_deadline_) <= std::min(end_, Deadline::never - ps(1))) wake_kernel();
 }
 
 }  // namespace mtsim::engine

@@ -9,6 +9,7 @@
 #include <systemc>
 
 #include "base/units.h"
+#include "engine/deadline.h"
 #include "engine/flow.h"
 #include "engine/wheel.h"
 
@@ -31,6 +32,14 @@ class Scheduler : public sc_core::sc_module {
       wake_kernel();
   }
 
+  /// Asks `deadline` at `when`, which must not lie in the past.
+  void watch(Deadline& deadline, Time when) {
+    deadlines_.watch(deadline, when);
+    next_deadline_ = deadlines_.next();
+    if (!draining_) [[unlikely]]
+      wake_kernel();
+  }
+
   /// A call into the model from a foreign SystemC process begins with this.
   void catch_up();
 
@@ -47,7 +56,7 @@ class Scheduler : public sc_core::sc_module {
   void request_stop() { stop_.store(true, std::memory_order_relaxed); }
   bool stopped() const { return stop_.load(std::memory_order_relaxed); }
   /// True when nothing is left to happen.
-  bool idle() const { return wheel_.size() == 0; }
+  bool idle() const { return wheel_.size() == 0 && next_deadline_ == Deadline::never; }
 
   std::uint64_t timed_events() const { return timed_events_; }
   std::uint64_t kernel_events() const { return kernel_events_; }
@@ -58,11 +67,15 @@ class Scheduler : public sc_core::sc_module {
   /// Serves up to so many timers; false when none is left that may be served now. Foreign processes can become active only by what the
   /// model itself does: that shows in horizon(), which is asked again before each busy picosecond when there are any.
   bool serve(unsigned timers);
+  /// The earliest deadline's moment has come, and no timer lies before it.
+  void serve_deadline();
   void wake_kernel();
   /// The last picosecond that may be simulated before the kernel must have its turn.
   Time horizon() const;
 
   Wheel wheel_;
+  Deadlines deadlines_;
+  Time next_deadline_ = Deadline::never;
   Flows flows_;
   sc_core::sc_event due_;
   Time now_;

@@ -44,6 +44,8 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   Answer dereg_mr(verbs::Thread thread, verbs::Handle mr) override;
   Answer create_cq(verbs::Thread thread) override;
   Answer destroy_cq(verbs::Thread thread, verbs::Handle cq) override;
+  Answer create_srq(verbs::Thread thread, verbs::Handle pd) override;
+  Answer destroy_srq(verbs::Thread thread, verbs::Handle srq) override;
   Answer create_qp(verbs::Thread thread, QpObjects objects, ports::QpAttributes attributes) override;
   Answer destroy_qp(verbs::Thread thread, verbs::Handle qp) override;
   Answer modify_qp(verbs::Thread thread, verbs::Handle qp, verbs::QpState state) override;
@@ -60,6 +62,10 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   struct Cq {
     std::uint32_t users = 0;  ///< QPs
   };
+  struct Srq {
+    verbs::Handle pd = 0;
+    std::uint32_t users = 0;  ///< QPs
+  };
   struct Qp {
     std::uint32_t qpn = 0;
     QpObjects objects;
@@ -73,6 +79,7 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   DriverParams driver_;
   Process process_;
   ObjectTable<Cq> cqs_;
+  ObjectTable<Srq> srqs_;
   ObjectTable<Qp> qps_;
   std::unique_ptr<KeyPolicy> keys_;
   std::unique_ptr<TableWriter> writer_;

@@ -1,4 +1,4 @@
-// PDs, CQs and QPs. An object that others still use stays: EBUSY. A handle that stands for nothing: EINVAL.
+// PDs, CQs, SRQs and QPs. An object that others still use stays: EBUSY. A handle that stands for nothing: EINVAL.
 #include <cerrno>
 
 #include "kernel/kernel.h"
@@ -39,16 +39,38 @@ Kernel::Answer Kernel::destroy_cq(verbs::Thread thread, verbs::Handle cq) {
   co_return reply;
 }
 
+Kernel::Answer Kernel::create_srq(verbs::Thread thread, verbs::Handle pd) {
+  co_await system_call(thread, params_.srq);
+  verbs::Reply reply;
+  Pd* found = process_.pds.find(pd);
+  reply.error = found == nullptr ? EINVAL : 0;
+  if (reply.error != 0) co_return reply;
+  ++found->users;
+  reply.handle = srqs_.add({pd});
+  co_return reply;
+}
+
+Kernel::Answer Kernel::destroy_srq(verbs::Thread thread, verbs::Handle srq) {
+  co_await system_call(thread, params_.srq);
+  verbs::Reply reply;
+  const Srq* found = srqs_.find(srq);
+  reply.error = found == nullptr ? EINVAL : found->users != 0 ? EBUSY : 0;
+  if (reply.error == 0) --process_.pds.find(srqs_.remove(srq).pd)->users;
+  co_return reply;
+}
+
 Kernel::Answer Kernel::create_qp(verbs::Thread thread, QpObjects objects, ports::QpAttributes attributes) {
   co_await system_call(thread, params_.qp);
   verbs::Reply reply;
   Pd* pd = process_.pds.find(objects.pd);
   Cq* send_cq = cqs_.find(objects.send_cq);
   Cq* recv_cq = cqs_.find(objects.recv_cq);
-  if (pd == nullptr || send_cq == nullptr || recv_cq == nullptr) {
+  Srq* srq = srqs_.find(objects.srq);
+  if (pd == nullptr || send_cq == nullptr || recv_cq == nullptr || (objects.srq != 0 && srq == nullptr)) {
     reply.error = EINVAL;
     co_return reply;
   }
+  if (srq != nullptr) ++srq->users;
   ++pd->users;
   ++send_cq->users;
   ++recv_cq->users;
@@ -72,11 +94,12 @@ Kernel::Answer Kernel::destroy_qp(verbs::Thread thread, verbs::Handle qp) {
   --process_.pds.find(gone.objects.pd)->users;
   --cqs_.find(gone.objects.send_cq)->users;
   --cqs_.find(gone.objects.recv_cq)->users;
+  if (gone.objects.srq != 0) --srqs_.find(gone.objects.srq)->users;
   co_return reply;
 }
 
 /// The changes of ib_modify_qp_is_ok (core/verbs.c) that need no path: to INIT from RESET or INIT, to ERR from anything but RESET, to
-/// RESET always. RTR and RTS are reached by `connect`.
+/// RESET always. RTR and RTS are reached by `connect`, but those of an unreliable datagram QP, which needs no path.
 Kernel::Answer Kernel::modify_qp(verbs::Thread thread, verbs::Handle qp, QpState state) {
   co_await system_call(thread, params_.modify_qp);
   verbs::Reply reply;
@@ -86,7 +109,10 @@ Kernel::Answer Kernel::modify_qp(verbs::Thread thread, verbs::Handle qp, QpState
   const QpState now = queue_pairs->state(found->qpn);
   const bool to_init = state == QpState::init && (now == QpState::reset || now == QpState::init);
   const bool to_err = state == QpState::err && now != QpState::reset;
-  if (to_init || to_err || state == QpState::reset) {
+  const bool datagrams = queue_pairs->type(found->qpn) == verbs::QpType::ud;
+  const bool to_rtr = datagrams && state == QpState::rtr && now == QpState::init;
+  const bool to_rts = datagrams && state == QpState::rts && now == QpState::rtr;
+  if (to_init || to_rtr || to_rts || to_err || state == QpState::reset) {
     reply.error = 0;
     queue_pairs->set_state(found->qpn, state);
   }

@@ -139,6 +139,11 @@ void declare_objects(Declaration<KernelParams>& d) {
       .range("0ns", "1s")
       .means("Making or removing a CQ, its command included.")
       .source("estimate");
+  d.field("srq", &KernelParams::srq)
+      .standard("100us")
+      .range("0ns", "1s")
+      .means("Making or removing an SRQ, its command included.")
+      .source("estimate");
   d.field("qp", &KernelParams::qp)
       .standard("200us")
       .range("0ns", "1s")

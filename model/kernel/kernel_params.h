@@ -18,7 +18,7 @@ struct KernelParams {
   Time unpin_run, unpin_page;
   Time interrupt, wake_up;
   Time mmap, munmap, unmap_page, touch_page;
-  Time pd, cq, qp, modify_qp;
+  Time pd, cq, srq, qp, modify_qp;
   static void declare(Declaration<KernelParams>& d);
 
   /// Of taking the faults and clearing what must be cleared.

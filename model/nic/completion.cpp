@@ -6,7 +6,9 @@ Completion::Completion(sc_core::sc_module_name module_name, engine::Scheduler& s
     : sc_module(module_name), dma("dma"), log("log"), scheduler_(scheduler) {}
 
 void Completion::answered(Qp& qp, std::uint32_t index, verbs::Status status) {
-  qp.request(index) = {true, status};
+  Qp::Outstanding& request = qp.request(index);
+  request.answered = true;
+  request.status = status;
   while (qp.retired != qp.producer && qp.request(qp.retired).answered) {
     const std::uint32_t oldest = qp.retired++;
     const verbs::Status outcome = qp.request(oldest).status;
@@ -19,13 +21,27 @@ void Completion::answered(Qp& qp, std::uint32_t index, verbs::Status status) {
 void Completion::fail(Qp& qp) {
   if (qp.state != verbs::QpState::err) {
     qp.state = verbs::QpState::err;
-    ++qp.life;
+    qp.end_life();
   }
   qp.halted = true;
+  qp.waiting = false;
   qp.reads = 0;
   qp.offset = 0;
   while (qp.retired != qp.producer) retire(qp, qp.retired++, verbs::Status::WR_FLUSH_ERR);
   qp.next = qp.fetched = qp.producer;
+  if (qp.receive) received(qp, verbs::Status::WR_FLUSH_ERR, 0);
+  // A shared queue's receives belong to the other QPs as well.
+  while (!qp.attributes.shared_receives && qp.receive_queue->any_posted()) {
+    qp.receive = qp.receive_queue->pop_posted();
+    received(qp, verbs::Status::WR_FLUSH_ERR, 0);
+  }
+}
+
+void Completion::received(Qp& qp, verbs::Status status, std::uint64_t bytes) {
+  const std::uint32_t slot = *qp.receive;
+  qp.receive.reset();
+  qp.attributes.receives->at(slot).length = bytes;
+  scheduler_.spawn(write_receive_cqe(qp, qp.attributes.receives, qp.attributes.recv_cq, slot, status));
 }
 
 void Completion::retire(Qp& qp, std::uint32_t index, verbs::Status status) {
@@ -35,17 +51,34 @@ void Completion::retire(Qp& qp, std::uint32_t index, verbs::Status status) {
     log->ended(qp.qpn, wqe, status);
     return;
   }
-  scheduler_.spawn(write_cqe(qp.qpn, qp.attributes.ring, qp.attributes.send_cq, index, status, qp.requester_order));
+  scheduler_.spawn(write_cqe(qp, qp.attributes.ring, qp.attributes.send_cq, index, status));
 }
 
-engine::Flow Completion::write_cqe(std::uint32_t qpn, std::shared_ptr<ports::SendRing> ring, std::shared_ptr<ports::CompletionQueue> cq,
-                                   std::uint32_t index, verbs::Status status, engine::Order order) {
+engine::Flow Completion::write_cqe(Qp& qp, std::shared_ptr<ports::SendRing> ring, std::shared_ptr<ports::CompletionQueue> cq,
+                                   std::uint32_t index, verbs::Status status) {
   ++cqes_;
-  co_await ports::DmaWrite(*dma.operator->(), cq->next_slot(), Bytes(64), order);
+  const std::uint32_t resets = qp.resets;
+  co_await ports::DmaWrite(*dma.operator->(), cq->next_slot(), Bytes(64), qp.requester_order);
   ports::Wqe& wqe = ring->at(index);
   wqe.stamp[unsigned(ports::Step::completion)] = scheduler_.now();
-  log->ended(qpn, wqe, status);
-  cq->arrive({wqe.wr, status, wqe.opcode, static_cast<std::uint32_t>(wqe.length)});
+  log->ended(qp.qpn, wqe, status);
+  // The library empties the CQ of what a QP left there when it resets the QP.
+  if (qp.resets == resets) cq->arrive({wqe.wr, status, wqe.opcode, static_cast<std::uint32_t>(wqe.length)}, index);
+}
+
+engine::Flow Completion::write_receive_cqe(Qp& qp, std::shared_ptr<ports::ReceiveRing> ring, std::shared_ptr<ports::CompletionQueue> cq,
+                                           std::uint32_t slot, verbs::Status status) {
+  ++cqes_;
+  const std::uint32_t resets = qp.resets;
+  co_await ports::DmaWrite(*dma.operator->(), cq->next_slot(), Bytes(64), qp.responder_order);
+  ports::Wqe& wqe = ring->at(slot);
+  wqe.stamp[unsigned(ports::Step::completion)] = scheduler_.now();
+  // A receive that no message took begins and ends with its flush.
+  if (wqe.begin == Time()) wqe.begin = scheduler_.now();
+  log->ended(qp.qpn, wqe, status);
+  // A shared queue's slot must come back whatever became of the QP.
+  if (qp.resets == resets || qp.attributes.shared_receives)
+    cq->arrive({wqe.wr, status, verbs::Opcode::recv, static_cast<std::uint32_t>(wqe.length)}, slot);
 }
 
 }  // namespace mtsim::nic

@@ -15,6 +15,7 @@ class Completion : public sc_core::sc_module, public Retirement {
   Completion(sc_core::sc_module_name name, engine::Scheduler& scheduler);
 
   void answered(Qp& qp, std::uint32_t index, verbs::Status status) override;
+  void received(Qp& qp, verbs::Status status, std::uint64_t bytes) override;
   void fail(Qp& qp) override;
 
   std::uint64_t cqes() const { return cqes_; }
@@ -22,8 +23,10 @@ class Completion : public sc_core::sc_module, public Retirement {
  private:
   void retire(Qp& qp, std::uint32_t index, verbs::Status status);
   /// Holds the ring and the CQ: the program may destroy the QP while its last CQEs are on their way.
-  engine::Flow write_cqe(std::uint32_t qpn, std::shared_ptr<ports::SendRing> ring, std::shared_ptr<ports::CompletionQueue> cq,
-                         std::uint32_t index, verbs::Status status, engine::Order order);
+  engine::Flow write_cqe(Qp& qp, std::shared_ptr<ports::SendRing> ring, std::shared_ptr<ports::CompletionQueue> cq, std::uint32_t index,
+                         verbs::Status status);
+  engine::Flow write_receive_cqe(Qp& qp, std::shared_ptr<ports::ReceiveRing> ring, std::shared_ptr<ports::CompletionQueue> cq,
+                                 std::uint32_t slot, verbs::Status status);
 
   engine::Scheduler& scheduler_;
   std::uint64_t cqes_ = 0;

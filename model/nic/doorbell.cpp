@@ -37,6 +37,11 @@ void Doorbell::ring(std::uint32_t qpn, std::uint32_t producer, Bytes wqe_bytes) 
   mmio->store(store.carries_wqe ? Bytes(round_up(wqe_bytes.raw, 64)) : Bytes(8), store);
 }
 
+void Doorbell::receives_posted(std::uint32_t qpn) {
+  Qp* qp = qps_.find(qpn);
+  if (qp != nullptr && qp->state == verbs::QpState::err) retirement->fail(*qp);
+}
+
 void Doorbell::arrived(Store& store) {
   Qp* qp = qps_.find(store.qpn);
   const std::uint32_t producer = store.producer;

@@ -20,6 +20,7 @@ class Doorbell : public sc_core::sc_module, public ports::Doorbells {
   Doorbell(sc_core::sc_module_name name, engine::Scheduler& scheduler, QpTable& qps, std::uint32_t host_rank);
 
   void ring(std::uint32_t qpn, std::uint32_t producer, Bytes wqe_bytes) override;
+  void receives_posted(std::uint32_t qpn) override;
 
   std::uint64_t doorbells() const { return doorbells_; }
   std::uint64_t with_wqe() const { return with_wqe_; }

@@ -24,7 +24,9 @@ Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const Ni
       mmio("mmio"),
       network("network"),
       log("log"),
+      scheduler_(sched),
       port_(switch_port),
+      receive_prefetch_(settings.responder.receive_prefetch),
       qps_(switch_port),
       dma("dma", sched, settings.nic.write_buffer, ports::order(switch_port, ports::Unit::link)),
       mpt_cache(replacements.mpt_cache ? nullptr : std::make_unique<Cache>("mpt_cache", settings.mpt_cache)),
@@ -64,13 +66,27 @@ Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const Ni
   firmware.tables(walker);
 }
 
-std::uint32_t Nic::create_qp(const ports::QpAttributes& attributes) { return qps_.add(attributes, network->format().train).qpn; }
+std::uint32_t Nic::create_qp(const ports::QpAttributes& attributes) {
+  Qp& qp = qps_.add(attributes, network->format().train);
+  qp.receive_queue = receive_queue(attributes, qp.responder_order);
+  return qp.qpn;
+}
+
+/// QPs that share a ring share what the NIC knows of it.
+std::shared_ptr<ReceiveQueue> Nic::receive_queue(const ports::QpAttributes& attributes, engine::Order order) {
+  const auto make = [&] { return std::make_shared<ReceiveQueue>(scheduler_, dma, attributes.receives, receive_prefetch_, order); };
+  if (!attributes.shared_receives) return make();
+  std::weak_ptr<ReceiveQueue>& known = shared_queues_[attributes.receives.get()];
+  std::shared_ptr<ReceiveQueue> queue = known.lock();
+  if (queue == nullptr) known = queue = make();
+  return queue;
+}
 
 void Nic::destroy_qp(std::uint32_t qpn) {
   Qp* qp = qps_.find(qpn);
   if (qp == nullptr) return;
   qp->destroyed = true;
-  ++qp->life;
+  qp->end_life();
 }
 
 void Nic::set_peer(std::uint32_t qpn, std::uint32_t peer_port, std::uint32_t peer_qpn) {
@@ -86,10 +102,14 @@ void Nic::set_state(std::uint32_t qpn, verbs::QpState new_state) {
   if (new_state == verbs::QpState::err) return completion.fail(*qp);
   if (new_state == verbs::QpState::reset) {
     // The queue is emptied without completions; the ring starts over.
-    ++qp->life;
-    qp->halted = false;
-    qp->reads = 0;
-    qp->offset = 0;
+    qp->end_life();
+    ++qp->resets;
+    qp->halted = qp->waiting = qp->refused = false;
+    qp->reads = qp->retries = qp->rnr_retries = 0;
+    qp->offset = qp->expected_offset = 0;
+    qp->expected = 0;
+    qp->receive.reset();
+    if (!qp->attributes.shared_receives) qp->receive_queue->reset();
     qp->producer = qp->fetched = qp->next = qp->retired = 0;
   }
   qp->state = new_state;
@@ -100,13 +120,18 @@ verbs::QpState Nic::state(std::uint32_t qpn) const {
   return qp ? qp->state : verbs::QpState::reset;
 }
 
+verbs::QpType Nic::type(std::uint32_t qpn) const {
+  const Qp* qp = qps_.find(qpn);
+  return qp ? qp->attributes.type : verbs::QpType::rc;
+}
+
 void Nic::receive(ports::Packet& packet) {
   Qp* qp = qps_.find(packet.qpn);
   if (qp == nullptr) {
     ++lost_;
     return ports::PacketPool::give(packet);
   }
-  if (packet.kind == ports::Packet::Kind::write || packet.kind == ports::Packet::Kind::read_request) responder.take(*qp, packet);
+  if (packet.kind == ports::Packet::Kind::request) responder.take(*qp, packet);
   else requester.take(*qp, packet);
 }
 

@@ -1,6 +1,7 @@
 // The NIC: its units and how they are wired.
 #pragma once
 
+#include <map>
 #include <memory>
 
 #include "engine/scheduler.h"
@@ -43,6 +44,7 @@ class Nic : public sc_core::sc_module, public ports::QueuePairs, public ports::N
   void set_peer(std::uint32_t qpn, std::uint32_t peer_port, std::uint32_t peer_qpn) override;
   void set_state(std::uint32_t qpn, verbs::QpState state) override;
   verbs::QpState state(std::uint32_t qpn) const override;
+  verbs::QpType type(std::uint32_t qpn) const override;
   std::uint32_t port() const override { return port_; }
   Bytes link_mtu() const override { return network->format().mtu; }
 
@@ -54,7 +56,11 @@ class Nic : public sc_core::sc_module, public ports::QueuePairs, public ports::N
   ports::Tables& tables() { return walker; }
 
  private:
-  std::uint32_t port_;
+  std::shared_ptr<ReceiveQueue> receive_queue(const ports::QpAttributes& attributes, engine::Order order);
+
+  engine::Scheduler& scheduler_;
+  std::uint32_t port_, receive_prefetch_;
+  std::map<const ports::ReceiveRing*, std::weak_ptr<ReceiveQueue>> shared_queues_;
   QpTable qps_;
   ports::PacketPool packets_;
 

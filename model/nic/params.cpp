@@ -146,6 +146,16 @@ void ResponderParams::declare(Declaration<ResponderParams>& d) {
       .range("4KiB", "64MiB")
       .means("READ payload being fetched or waiting for the wire.")
       .source("estimate: several times bandwidth times PCIe round trip");
+  d.field("receive_prefetch", &ResponderParams::receive_prefetch)
+      .standard("16")
+      .range("1", "4096")
+      .means("Receives of a queue that are fetched ahead at most.")
+      .source("estimate; not published");
+  d.field("atomic_locks", &ResponderParams::atomic_locks)
+      .standard("512")
+      .range("1", "65536")
+      .means("Atomics on 8-byte words whose numbers are equal modulo this exclude each other for a PCIe round trip.")
+      .source("estimate (N6: one counter 2.24-2.7 M/s on ConnectX-3); 512: the words of a 4 KiB page");
 }
 
 void FirmwareParams::declare(Declaration<FirmwareParams>& d) {

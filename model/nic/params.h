@@ -36,6 +36,7 @@ struct RequesterParams : PipeParams {
 };
 struct ResponderParams : PipeParams {
   Bytes buffer{};
+  std::uint32_t receive_prefetch{}, atomic_locks{};
   static void declare(Declaration<ResponderParams>& d);
 };
 

@@ -3,9 +3,13 @@
 
 #include <coroutine>
 #include <cstdint>
+#include <memory>
+#include <optional>
 #include <vector>
 
+#include "engine/deadline.h"
 #include "engine/timer.h"
+#include "nic/receive_queue.h"
 #include "ports/nic.h"
 #include "ports/wire.h"
 
@@ -76,7 +80,13 @@ struct Qp {
   ports::QpAttributes attributes;
   verbs::QpState state = verbs::QpState::reset;
   bool destroyed = false;
-  std::uint32_t life = 0;  ///< counts resets and failures: work taken up in an earlier life is void
+  std::uint32_t life = 0;     ///< counts resets and failures: work taken up in an earlier life is void
+  std::uint32_t attempt = 0;  ///< counts these and retransmissions: pieces taken up in an earlier attempt are not sent
+  std::uint32_t resets = 0;
+  void end_life() {
+    ++life;
+    ++attempt;
+  }
   std::uint32_t peer_port = 0, peer_qpn = 0;
   engine::Order requester_order, responder_order;
   std::uint64_t train = 0;  ///< bytes of a message that travel as one: a multiple of the path MTU
@@ -86,7 +96,10 @@ struct Qp {
     return bytes <= mtu ? 1 : static_cast<std::uint32_t>((bytes + mtu - 1) / mtu);
   }
 
+  bool connected() const { return attributes.type == verbs::QpType::rc; }
   bool sends_in(std::uint32_t of_life) const { return life == of_life && state == verbs::QpState::rts && !destroyed; }
+  /// Whether what was taken up in `of_attempt` is still to be sent.
+  bool still(std::uint32_t of_attempt) const { return attempt == of_attempt && state == verbs::QpState::rts && !destroyed; }
   bool receives() const { return !destroyed && (state == verbs::QpState::rtr || state == verbs::QpState::rts); }
 
   // Send queue. Indices run on: retired <= next <= fetched <= producer.
@@ -95,7 +108,7 @@ struct Qp {
   std::uint32_t next = 0;      ///< the request being cut into pieces
   std::uint32_t retired = 0;   ///< the oldest one outstanding
   std::uint64_t offset = 0;    ///< bytes of request `next` already taken up
-  std::uint32_t reads = 0;     ///< READs outstanding
+  std::uint32_t reads = 0;     ///< READs and atomics outstanding
   bool fetching = false, listed = false, preparing = false;
   bool halted = false;  ///< a request failed: nothing further is taken up
   Qp* next_listed = nullptr;
@@ -104,16 +117,33 @@ struct Qp {
   /// What the NIC keeps of each outstanding request, by index modulo the ring's depth.
   struct Outstanding {
     bool answered = false;
+    bool reading = false;   ///< counted in `reads`
+    bool repeated = false;  ///< sent again, or to be
     verbs::Status status = verbs::Status::SUCCESS;
   };
   std::vector<Outstanding> outstanding;
   Outstanding& request(std::uint32_t index) { return outstanding[index & (outstanding.size() - 1)]; }
   ports::Wqe& wqe(std::uint32_t index) { return attributes.ring->at(index); }
 
+  // Retransmission.
+  struct Patience : engine::Deadline {
+    Qp* qp = nullptr;
+    void* owner = nullptr;
+  };
+  Patience ack, rnr;
+  Time progress;                               ///< when the acknowledgement timer was last set going; with `waiting`: when the wait ends
+  bool waiting = false;                        ///< for the time that an RNR NAK asked for
+  std::uint32_t retries = 0, rnr_retries = 0;  ///< since the last answer
+
   // Responder and response side.
   Inbox requests, responses;
   bool serving = false, accepting = false;
   Turnstile answers;
+  std::uint32_t expected = 0;         ///< the request that comes next: with the offset it stands for the expected PSN
+  std::uint64_t expected_offset = 0;  ///< bytes of it that have come
+  bool refused = false;               ///< a NAK asks for what is expected: nothing else is answered until it comes
+  std::shared_ptr<ReceiveQueue> receive_queue;
+  std::optional<std::uint32_t> receive;  ///< slot of the receive that the message under way has taken
 };
 
 }  // namespace mtsim::nic

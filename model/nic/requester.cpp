@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nic/scatter.h"
 #include "ports/rank.h"
 
 namespace mtsim::nic {
@@ -59,16 +60,18 @@ engine::Flow Requester::run() {
 }
 
 // Pieces begin at multiples of the train length, which is a multiple of the path MTU, so that packets come out as the specification cuts
-// them. A READ's request is one packet whatever it asks for.
+// them. The request of a READ or an atomic is one packet whatever it asks for.
 Requester::Piece Requester::cut(Qp& qp) {
   const ports::Wqe& wqe = qp.wqe(qp.next);
   Piece piece{qp.next, qp.offset, 0, qp.offset == 0, true};
-  if (wqe.opcode != verbs::Opcode::read) {
+  if (!verbs::is_read_or_atomic(wqe.opcode)) {
     piece.bytes = static_cast<std::uint32_t>(std::min(qp.train, wqe.length - qp.offset));
     piece.last = qp.offset + piece.bytes == wqe.length;
   } else {
     ++qp.reads;
+    qp.request(piece.request).reading = true;
   }
+  if (piece.request == qp.retired) qp.progress = scheduler_.now();
   qp.preparing = true;
   if (piece.last) {
     qp.offset = 0;
@@ -79,9 +82,19 @@ Requester::Piece Requester::cut(Qp& qp) {
   return piece;
 }
 
+/// Extended headers of a request's packets, beyond the base header of each.
+std::uint64_t Requester::headers(verbs::Opcode opcode, const Piece& piece) const {
+  std::uint64_t bytes = 0;
+  if (verbs::is_atomic(opcode)) bytes += format_.atomic_eth.raw;
+  else if (piece.first && !verbs::is_send(opcode)) bytes += format_.reth.raw;
+  if (piece.last && (opcode == verbs::Opcode::write_imm || opcode == verbs::Opcode::send_imm)) bytes += format_.immediate.raw;
+  return bytes;
+}
+
 ports::Packet& Requester::packet_for(Qp& qp, const ports::Wqe& wqe, const Piece& piece) {
   ports::Packet& packet = packets_.take();
-  packet.kind = wqe.opcode == verbs::Opcode::read ? ports::Packet::Kind::read_request : ports::Packet::Kind::write;
+  packet.kind = ports::Packet::Kind::request;
+  packet.opcode = wqe.opcode;
   packet.first = piece.first;
   packet.last = piece.last;
   packet.source_port = port_;
@@ -91,12 +104,19 @@ ports::Packet& Requester::packet_for(Qp& qp, const ports::Wqe& wqe, const Piece&
   packet.request = piece.request;
   packet.packets = qp.packets(piece.bytes);
   packet.payload = Bytes(piece.bytes);
-  packet.wire = Bytes(packet.packets * format_.overhead.raw + piece.bytes + (piece.first ? format_.reth.raw : 0));
+  packet.wire = Bytes(packet.packets * format_.overhead.raw + piece.bytes + headers(wqe.opcode, piece));
   packet.address = wqe.remote_address;
   packet.offset = piece.offset;
   packet.length = wqe.length;
   packet.rkey = wqe.rkey;
   return packet;
+}
+
+/// What the device refuses of a request before it looks at its data: an opcode that the QP's transport does not have, READs and atomics
+/// where none may be outstanding.
+verbs::Status Requester::unfit(const Qp& qp, const ports::Wqe& wqe) {
+  const bool refused = verbs::is_read_or_atomic(wqe.opcode) && (!qp.connected() || qp.attributes.rd_atomic == 0);
+  return refused ? verbs::Status::LOC_QP_OP_ERR : verbs::Status::SUCCESS;
 }
 
 engine::Flow Requester::fetch(Pa address, Bytes length, engine::Order order) {
@@ -105,18 +125,20 @@ engine::Flow Requester::fetch(Pa address, Bytes length, engine::Order order) {
 
 // The life of one piece, from taking up to the wire.
 engine::Flow Requester::send(Qp& qp, Piece piece) {
-  const std::uint32_t life = qp.life;
+  const std::uint32_t attempt = qp.attempt;
   const engine::Order order = qp.requester_order;
   ports::Wqe& wqe = qp.wqe(piece.request);
   Turnstile::Ticket ticket;
   qp.sends.enter(ticket);
   // Gather: SGEs of the list in order, each judged when a packet needs it; inline data came with the WQE and no key is checked.
-  const bool gathers = piece.bytes != 0 && wqe.opcode != verbs::Opcode::read && !verbs::has(wqe.flags, verbs::Send::inline_data);
+  const bool gathers = piece.bytes != 0 && !verbs::has(wqe.flags, verbs::Send::inline_data);
   if (gathers) co_await buffer_.take(Bytes(piece.bytes));
-  if (qp.sends_in(life)) stamp(wqe, Step::schedule) = scheduler_.now();
+  if (qp.still(attempt)) {
+    stamp(wqe, Step::schedule) = scheduler_.now();
+    if (qp.request(piece.request).repeated) stamp(wqe, Step::retry) = scheduler_.now();
+  }
   const Time begin = clock_.edge(scheduler_.now() + params_.service);
-  verbs::Status status =
-      wqe.opcode == verbs::Opcode::read && qp.attributes.rd_atomic == 0 ? verbs::Status::LOC_QP_OP_ERR : verbs::Status::SUCCESS;
+  verbs::Status status = unfit(qp, wqe);
   ports::Query query;
   query.order = order;
   query.judged = query.ready = begin;
@@ -124,7 +146,7 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
   Bytes run;
   if (gathers) {
     std::uint64_t skip = piece.offset, left = piece.bytes;
-    for (std::uint32_t i = 0; i < wqe.sge_count && left != 0 && status == verbs::Status::SUCCESS && qp.sends_in(life); ++i) {
+    for (std::uint32_t i = 0; i < wqe.sge_count && left != 0 && status == verbs::Status::SUCCESS && qp.still(attempt); ++i) {
       const verbs::Sge sge = wqe.sges[i];
       if (skip >= sge.length) {
         skip -= sge.length;
@@ -153,7 +175,7 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
   // Reads of one agent come back in order: the last one's end is the end of all.
   ports::DmaRead payload(*dma.operator->(), from, status == verbs::Status::SUCCESS ? run : Bytes{}, ports::Agent::payload, order);
   payload.start();
-  if (qp.sends_in(life)) {
+  if (qp.still(attempt)) {
     stamp(wqe, Step::key_check) = query.judged;
     stamp(wqe, Step::translation) = std::max(query.ready, scheduler_.now());
     if (status != verbs::Status::SUCCESS) qp.halted = true;
@@ -166,13 +188,22 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
   const Time in_nic = scheduler_.now();
   co_await qp.sends.turn(ticket);
   Time sent = scheduler_.now();
-  if (qp.sends_in(life)) {
+  if (qp.still(attempt)) {
     stamp(wqe, Step::dma) = in_nic;
     if (status != verbs::Status::SUCCESS) retirement->answered(qp, piece.request, status);
     else sent = network->transmit(packet_for(qp, wqe, piece));
   }
   if (gathers) buffer_.give_at(sent, Bytes(piece.bytes));
   qp.sends.leave(ticket);
+  if (qp.connected()) {
+    if (qp.still(attempt)) await_answer(qp, piece.request, sent);
+  } else if (piece.last) {
+    // An unreliable connection's request is over once it has left.
+    co_await engine::Until(scheduler_, sent, order);
+    if (!qp.still(attempt)) co_return;
+    stamp(wqe, Step::wire) = sent;
+    retirement->answered(qp, piece.request, verbs::Status::SUCCESS);
+  }
 }
 
 void Requester::take(Qp& qp, ports::Packet& packet) {
@@ -185,22 +216,27 @@ void Requester::take(Qp& qp, ports::Packet& packet) {
 
 engine::Flow Requester::accept(Qp& qp) {
   while (ports::Packet* packet = qp.responses.pop()) {
-    const bool outstanding = qp.sends_in(qp.life) && packet->request - qp.retired < qp.producer - qp.retired;
-    if (outstanding) {
-      ports::Wqe& wqe = qp.wqe(packet->request);
+    const std::uint32_t index = packet->request;
+    const bool outstanding = qp.sends_in(qp.life) && index - qp.retired < qp.producer - qp.retired && !qp.request(index).answered;
+    if (outstanding && (packet->nak == verbs::Nak::sequence || packet->nak == verbs::Nak::receiver_not_ready)) {
+      try_again(qp, *packet);
+    } else if (outstanding) {
+      ports::Wqe& wqe = qp.wqe(index);
       std::copy(packet->stamp.begin(), packet->stamp.end(), wqe.stamp.begin() + unsigned(Step::wire));
-      stamp(wqe, Step::response_wire) = stamp(wqe, Step::scatter) = scheduler_.now();
+      stamp(wqe, Step::response_wire) = stamp(wqe, Step::scatter) = qp.progress = scheduler_.now();
+      qp.retries = qp.rnr_retries = 0;
       verbs::Status status = verbs::status_of(packet->nak);
       const std::uint32_t life = qp.life;
-      if (packet->kind == ports::Packet::Kind::read_response && packet->payload.raw != 0 && !co_await scatter(qp, *packet, wqe))
-        status = verbs::Status::LOC_PROT_ERR;
+      if (packet->kind == ports::Packet::Kind::response && packet->payload.raw != 0) {
+        ports::Query query;
+        query.order = qp.requester_order;
+        const Scatter units{scheduler_, clock_, *translator.operator->(), *dma.operator->()};
+        const std::span<const verbs::Sge> sges(wqe.sges, wqe.sge_count);
+        if (!co_await scatter(units, qp, sges, packet->offset, packet->payload.raw, Time(), query)) status = verbs::Status::LOC_PROT_ERR;
+      }
       if (qp.sends_in(life)) {
         stamp(wqe, Step::scatter) = scheduler_.now();
-        const bool over = packet->last || status != verbs::Status::SUCCESS;
-        if (status != verbs::Status::SUCCESS) qp.halted = true;
-        if (over && wqe.opcode == verbs::Opcode::read) --qp.reads;
-        if (over) retirement->answered(qp, packet->request, status);
-        if (over) work->wake(qp);
+        if (packet->last || status != verbs::Status::SUCCESS) over(qp, index, status);
       }
     }
     ports::PacketPool::give(*packet);
@@ -208,33 +244,16 @@ engine::Flow Requester::accept(Qp& qp) {
   qp.accepting = false;
 }
 
-engine::Task<bool> Requester::scatter(Qp& qp, const ports::Packet& packet, ports::Wqe& wqe) {
-  std::uint64_t skip = packet.offset, left = packet.payload.raw;
-  ports::Query query;
-  query.order = qp.requester_order;
-  const std::uint32_t life = qp.life;
-  for (std::uint32_t i = 0; i < wqe.sge_count && left != 0; ++i) {
-    const verbs::Sge sge = wqe.sges[i];
-    if (skip >= sge.length) {
-      skip -= sge.length;
-      continue;
-    }
-    while (skip < sge.length && left != 0) {
-      query.wish = {sge.lkey, qp.attributes.pd, verbs::Access::local_write, Iova(sge.address), Bytes(sge.length)};
-      query.address = Iova(sge.address + skip);
-      if (!translator->probe(query, clock_.edge(scheduler_.now()))) co_await translator->walk(query);
-      co_await engine::Until(scheduler_, query.ready, query.order);
-      if (!query.ok()) co_return false;
-      co_await ports::WriteRoom(*dma.operator->());
-      if (!qp.sends_in(life)) co_return true;
-      const Bytes run = std::min(query.length, Bytes(std::min<std::uint64_t>(left, sge.length - skip)));
-      dma->write(query.physical, run, nullptr);
-      skip += run.raw;
-      left -= run.raw;
-    }
-    skip = 0;
+void Requester::over(Qp& qp, std::uint32_t index, verbs::Status status) {
+  Qp::Outstanding& request = qp.request(index);
+  if (request.reading) {
+    request.reading = false;
+    --qp.reads;
   }
-  co_return true;
+  if (static_cast<std::int32_t>(qp.next - index) <= 0) pass(qp, index);
+  if (status != verbs::Status::SUCCESS) qp.halted = true;
+  retirement->answered(qp, index, status);
+  work->wake(qp);
 }
 
 }  // namespace mtsim::nic

@@ -24,13 +24,17 @@ class Requester : public sc_core::sc_module, public PacketSink {
   Requester(sc_core::sc_module_name name, engine::Scheduler& scheduler, Clock clock, const RequesterParams& params, std::uint32_t port,
             ports::PacketPool& packets);
 
-  /// An acknowledgement or a READ response.
+  /// An acknowledgement, a NAK, or the response to a READ or atomic.
   void take(Qp& qp, ports::Packet& packet) override;
 
   const engine::Server& pipe() const { return pipe_; }
   const engine::Semaphore& contexts() const { return contexts_; }
   const engine::Buffer& buffer() const { return buffer_; }
   std::uint64_t pieces() const { return pieces_; }
+  struct Retries {
+    std::uint64_t rnr = 0, sequence = 0, timeouts = 0;
+  };
+  const Retries& retries() const { return retries_; }
 
  private:
   void end_of_elaboration() override { format_ = network->format(); }
@@ -48,10 +52,20 @@ class Requester : public sc_core::sc_module, public PacketSink {
   Piece cut(Qp& qp);
   engine::Flow send(Qp& qp, Piece piece);
   engine::Flow accept(Qp& qp);
-  /// Scatters the payload of a READ response; false when the sink refuses it.
-  engine::Task<bool> scatter(Qp& qp, const ports::Packet& packet, ports::Wqe& wqe);
+  void over(Qp& qp, std::uint32_t index, verbs::Status status);
   engine::Flow fetch(Pa address, Bytes length, engine::Order order);
+  std::uint64_t headers(verbs::Opcode opcode, const Piece& piece) const;
+  static verbs::Status unfit(const Qp& qp, const ports::Wqe& wqe);
   ports::Packet& packet_for(Qp& qp, const ports::Wqe& wqe, const Piece& piece);
+
+  // Retransmission (retransmission.cpp).
+  void await_answer(Qp& qp, std::uint32_t index, Time sent);
+  void try_again(Qp& qp, const ports::Packet& nak);
+  void give_up_or_resend(Qp& qp);
+  void go_back(Qp& qp, std::uint32_t index, std::uint64_t offset);
+  /// An answer to an earlier attempt overtook the next one: `index` need not be sent again.
+  void pass(Qp& qp, std::uint32_t index);
+  static Time due(engine::Deadline& deadline);
 
   engine::Scheduler& scheduler_;
   Clock clock_;
@@ -63,6 +77,7 @@ class Requester : public sc_core::sc_module, public PacketSink {
   engine::Semaphore contexts_;
   engine::Buffer buffer_;
   std::uint64_t pieces_ = 0;
+  Retries retries_;
 };
 
 }  // namespace mtsim::nic

@@ -5,12 +5,6 @@
 #include "ports/rank.h"
 
 namespace mtsim::nic {
-namespace {
-
-// The responder's stamps, in the order of ports::Step from `wire` on.
-enum Mark : unsigned { arrived, taken_up, judged, translated, moved };
-
-}  // namespace
 
 Responder::Responder(sc_core::sc_module_name module_name, engine::Scheduler& scheduler, Clock clock, const ResponderParams& params,
                      std::uint32_t port, ports::PacketPool& packets)
@@ -29,6 +23,7 @@ Responder::Responder(sc_core::sc_module_name module_name, engine::Scheduler& sch
   // The pipe moves at edges: its spans are whole cycles.
   params_.interval = clock_.edge(params_.interval);
   params_.service = clock_.edge(params_.service);
+  for (std::uint32_t i = 0; i < params.atomic_locks; ++i) locks_.push_back(std::make_unique<engine::Semaphore>(scheduler, 1));
 }
 
 void Responder::take(Qp& qp, ports::Packet& packet) {
@@ -43,123 +38,73 @@ void Responder::take(Qp& qp, ports::Packet& packet) {
 engine::Flow Responder::serve(Qp& qp) {
   while (ports::Packet* packet = qp.requests.pop()) {
     if (!qp.receives()) ++dropped_;  // a QP that is not ready answers nothing
-    else if (packet->kind == ports::Packet::Kind::write) co_await write(qp, *packet);
-    else co_await read(qp, *packet);
+    else if (in_sequence(qp, *packet)) {
+      if (!verbs::is_read_or_atomic(packet->opcode)) co_await data(qp, *packet);
+      else if (packet->opcode == verbs::Opcode::read) co_await read(qp, *packet);
+      else co_await atomic(qp, *packet);
+    }
     ports::PacketPool::give(*packet);
   }
   qp.serving = false;
 }
 
-Time Responder::take_up() { return pipe_.book(clock_.edge(scheduler_.now()), params_.interval).start + params_.service; }
-
-// The order of checks of an RC responder for a WRITE: QP access flags; nothing more for an empty message; key, PD, access and the whole
-// range of the message on its first packet. Nothing is written of a message that is refused.
-engine::Task<int> Responder::write(Qp& qp, ports::Packet& packet) {
-  co_await contexts_.take();
-  const Time begin = take_up();
-  const std::uint32_t life = qp.life;
-  packet.stamp[taken_up] = packet.stamp[judged] = packet.stamp[translated] = begin;
-  verbs::Nak nak =
-      packet.first ? verbs::check_request(verbs::Opcode::write, qp.attributes.access, qp.attributes.dest_rd_atomic) : verbs::Nak::none;
-  if (nak != verbs::Nak::none || packet.payload.raw == 0) co_await engine::Until(scheduler_, clock_.edge(begin), qp.responder_order);
-  ports::Query query;
-  query.order = qp.responder_order;
-  query.wish = {packet.rkey, qp.attributes.pd, verbs::Access::remote_write, Iova(packet.address), Bytes(packet.length)};
-  for (std::uint64_t done = 0; nak == verbs::Nak::none && done < packet.payload.raw;) {
-    query.address = Iova(packet.address + packet.offset + done);
-    if (!translator->probe(query, std::max(begin, clock_.edge(scheduler_.now())))) co_await translator->walk(query);
-    co_await engine::Until(scheduler_, query.ready, query.order);
-    packet.stamp[judged] = query.judged;
-    packet.stamp[translated] = query.ready;
-    if (!query.ok()) {
-      nak = verbs::Nak::remote_access;
-      break;
-    }
-    const Bytes run = std::min(query.length, Bytes(packet.payload.raw - done));
-    co_await ports::WriteRoom(*dma.operator->());
-    dma->write(query.physical, run, nullptr);
-    done += run.raw;
+// What the specification decides by the packet sequence number. True: the packet is what comes next, or a READ to be carried out again.
+bool Responder::in_sequence(Qp& qp, const ports::Packet& packet) {
+  if (packet.request == qp.expected && packet.offset == qp.expected_offset) [[likely]] {
+    qp.refused = false;
+    return true;
   }
-  contexts_.give();
-  packet.stamp[moved] = scheduler_.now();
-  if (qp.life == life && (packet.last || nak != verbs::Nak::none)) answer(qp, packet, nak);
-  co_return 0;
+  if (!qp.connected()) return in_sequence_unreliable(qp, packet);
+  const auto ahead = static_cast<std::int32_t>(packet.request - qp.expected);
+  if (ahead < 0 || (ahead == 0 && packet.offset < qp.expected_offset)) {
+    ++naks_.duplicates;
+    if (packet.opcode == verbs::Opcode::read) return true;
+    again(qp, packet);
+    return false;
+  }
+  // Something before it is missing. Said once; what follows is dropped until the missing packet comes.
+  if (!qp.refused) {
+    qp.refused = true;
+    ++naks_.sequence;
+    ports::Packet& nak = reply_to(qp, packet, ports::Packet::Kind::negative);
+    nak.request = qp.expected;
+    nak.offset = qp.expected_offset;
+    send_answer(qp, nak, verbs::Nak::sequence);
+  }
+  return false;
 }
 
-// A READ is carried out in pieces of a train each; the first carries the judgement of the whole range.
-engine::Task<int> Responder::read(Qp& qp, ports::Packet& packet) {
-  const std::uint32_t life = qp.life;
-  ports::Query query;
-  query.order = qp.responder_order;
-  query.wish = {packet.rkey, qp.attributes.pd, verbs::Access::remote_read, Iova(packet.address), Bytes(packet.length)};
-  std::uint64_t offset = 0;
-  do {
-    const std::uint64_t bytes = std::min(qp.train, packet.length - offset);
-    co_await buffer_.take(Bytes(bytes));
-    co_await contexts_.take();
-    const Time begin = take_up();
-    packet.stamp[taken_up] = packet.stamp[judged] = packet.stamp[translated] = begin;
-    verbs::Nak nak =
-        offset == 0 ? verbs::check_request(verbs::Opcode::read, qp.attributes.access, qp.attributes.dest_rd_atomic) : verbs::Nak::none;
-    if (nak != verbs::Nak::none || bytes == 0) co_await engine::Until(scheduler_, clock_.edge(begin), qp.responder_order);
-    Pa from;
-    Bytes run;
-    for (std::uint64_t done = 0; nak == verbs::Nak::none && done < bytes;) {
-      query.address = Iova(packet.address + offset + done);
-      if (!translator->probe(query, std::max(begin, clock_.edge(scheduler_.now())))) co_await translator->walk(query);
-      co_await engine::Until(scheduler_, query.ready, query.order);
-      packet.stamp[judged] = query.judged;
-      packet.stamp[translated] = query.ready;
-      if (!query.ok()) {
-        nak = verbs::Nak::remote_access;
-        break;
-      }
-      if (run.raw != 0) scheduler_.spawn(fetch(from, run, query.order));
-      from = query.physical;
-      run = std::min(query.length, Bytes(bytes - done));
-      done += run.raw;
-    }
-    contexts_.give();
-    if (qp.life != life || nak != verbs::Nak::none) {
-      buffer_.give_at(scheduler_.now(), Bytes(bytes));
-      packet.stamp[moved] = scheduler_.now();
-      if (qp.life == life) answer(qp, packet, nak);
-      break;
-    }
-    ports::Packet& reply = reply_to(qp, packet, ports::Packet::Kind::read_response);
-    reply.first = offset == 0;
-    reply.offset = offset;
-    reply.payload = Bytes(bytes);
-    offset += bytes;
-    reply.last = offset == packet.length;
-    reply.packets = qp.packets(bytes);
-    // The first and the last packet of a response carry an AETH; a response of one packet carries one.
-    const std::uint64_t aeths = reply.packets == 1 ? (reply.first || reply.last) : unsigned(reply.first) + unsigned(reply.last);
-    reply.wire = Bytes(reply.packets * format_.overhead.raw + bytes + aeths * format_.aeth.raw);
-    scheduler_.spawn(respond(qp, reply, from, run));
-  } while (offset < packet.length);
-  co_return 0;
+/// An unreliable connection starts anew with the first packet of any message and drops what is left of one that lost a packet.
+bool Responder::in_sequence_unreliable(Qp& qp, const ports::Packet& packet) {
+  if (!packet.first) return false;
+  qp.expected = packet.request;
+  qp.expected_offset = 0;
+  return true;
 }
 
-engine::Flow Responder::fetch(Pa address, Bytes length, engine::Order order) {
-  co_await ports::DmaRead(*dma.operator->(), address, length, ports::Agent::payload, order);
+/// A duplicate: what was carried out is not carried out again; its answer is sent again.
+void Responder::again(Qp& qp, const ports::Packet& packet) {
+  if (!packet.last) return;
+  if (!verbs::is_atomic(packet.opcode)) return answer(qp, packet, verbs::Nak::none);
+  ports::Packet& reply = reply_to(qp, packet, ports::Packet::Kind::response);
+  reply.payload = Bytes(8);
+  reply.wire = format_.overhead + format_.aeth + format_.atomic_ack;
+  send_answer(qp, reply, verbs::Nak::none);
 }
 
-// Reads of one agent come back in order, so the end of the last run's read is the end of all.
-engine::Flow Responder::respond(Qp& qp, ports::Packet& reply, Pa from, Bytes last_run) {
-  Turnstile::Ticket ticket;
-  qp.answers.enter(ticket);
-  co_await ports::DmaRead(*dma.operator->(), from, last_run, ports::Agent::payload, qp.responder_order);
-  reply.stamp[moved] = scheduler_.now();
-  co_await qp.answers.turn(ticket);
-  const Bytes bytes = reply.payload;
-  buffer_.give_at(network->transmit(reply), bytes);
-  qp.answers.leave(ticket);
+void Responder::advance(Qp& qp, const ports::Packet& packet) {
+  // A READ that is carried out again changes nothing.
+  if (packet.request != qp.expected) return;
+  if (packet.last) ++qp.expected;
+  qp.expected_offset = packet.last ? 0 : packet.offset + packet.payload.raw;
 }
+
+Time Responder::take_up() { return pipe_.book(clock_.edge(scheduler_.now()), params_.interval).start + params_.service; }
 
 ports::Packet& Responder::reply_to(const Qp& qp, const ports::Packet& request, ports::Packet::Kind kind) {
   ports::Packet& reply = packets_.take();
   reply.kind = kind;
+  reply.opcode = request.opcode;
   reply.source_port = port_;
   reply.port = request.source_port;
   reply.source_qpn = qp.qpn;
@@ -170,15 +115,20 @@ ports::Packet& Responder::reply_to(const Qp& qp, const ports::Packet& request, p
   return reply;
 }
 
-// An acknowledgement follows the responses to earlier READs. A refusal ends the QP, with the peer told first.
 void Responder::answer(Qp& qp, const ports::Packet& request, verbs::Nak nak) {
-  ports::Packet& reply =
-      reply_to(qp, request, nak == verbs::Nak::none ? ports::Packet::Kind::acknowledgement : ports::Packet::Kind::negative);
+  using Kind = ports::Packet::Kind;
+  ports::Packet& reply = reply_to(qp, request, nak == verbs::Nak::none ? Kind::acknowledgement : Kind::negative);
+  reply.offset = request.offset;
+  reply.rnr_timer = qp.attributes.rnr_timer;
+  send_answer(qp, reply, nak);
+}
+
+/// An answer without data follows the responses to earlier READs.
+void Responder::send_answer(Qp& qp, ports::Packet& reply, verbs::Nak nak) {
   reply.nak = nak;
-  reply.wire = format_.overhead + format_.aeth;
+  if (reply.payload.raw == 0) reply.wire = format_.overhead + format_.aeth;
   if (qp.answers.empty()) network->transmit(reply);
   else scheduler_.spawn(acknowledge(qp, reply));
-  if (nak != verbs::Nak::none) retirement->fail(qp);
 }
 
 engine::Flow Responder::acknowledge(Qp& qp, ports::Packet& reply) {

@@ -1,6 +1,9 @@
 // The responder: carries out the requests of peers, each QP's in order.
 #pragma once
 
+#include <memory>
+#include <vector>
+
 #include "base/units.h"
 #include "engine/buffer.h"
 #include "engine/semaphore.h"
@@ -23,22 +26,37 @@ class Responder : public sc_core::sc_module, public PacketSink {
   Responder(sc_core::sc_module_name name, engine::Scheduler& scheduler, Clock clock, const ResponderParams& params, std::uint32_t port,
             ports::PacketPool& packets);
 
-  /// A WRITE packet or a READ request.
+  /// A request packet.
   void take(Qp& qp, ports::Packet& packet) override;
 
   const engine::Server& pipe() const { return pipe_; }
   const engine::Semaphore& contexts() const { return contexts_; }
   const engine::Buffer& buffer() const { return buffer_; }
   std::uint64_t dropped() const { return dropped_; }
+  struct Naks {
+    std::uint64_t rnr = 0, sequence = 0, duplicates = 0;
+  };
+  const Naks& naks() const { return naks_; }
 
  private:
   void end_of_elaboration() override { format_ = network->format(); }
   engine::Flow serve(Qp& qp);
-  engine::Task<int> write(Qp& qp, ports::Packet& packet);
+  bool in_sequence(Qp& qp, const ports::Packet& packet);
+  bool in_sequence_unreliable(Qp& qp, const ports::Packet& packet);
+  void again(Qp& qp, const ports::Packet& packet);
+  static void advance(Qp& qp, const ports::Packet& packet);
+  engine::Task<int> data(Qp& qp, ports::Packet& packet);
+  engine::Task<verbs::Nak> place_send(Qp& qp, ports::Packet& packet, Time begin, verbs::Status& received);
+  void accepted(Qp& qp, const ports::Packet& packet);
+  void refuse(Qp& qp, const ports::Packet& packet, verbs::Nak nak, verbs::Status received);
+  void end_receive(Qp& qp, const ports::Packet& packet, verbs::Status status);
+  engine::Task<int> atomic(Qp& qp, ports::Packet& packet);
+  engine::Flow modify(Qp& qp, ports::Packet& reply, Pa word);
   engine::Task<int> read(Qp& qp, ports::Packet& packet);
   /// Takes a place in the pipe: the time at which look-ups begin.
   Time take_up();
   void answer(Qp& qp, const ports::Packet& request, verbs::Nak nak);
+  void send_answer(Qp& qp, ports::Packet& reply, verbs::Nak nak);
   engine::Flow acknowledge(Qp& qp, ports::Packet& reply);
   engine::Flow respond(Qp& qp, ports::Packet& reply, Pa from, Bytes last_run);
   engine::Flow fetch(Pa address, Bytes length, engine::Order order);
@@ -53,7 +71,9 @@ class Responder : public sc_core::sc_module, public PacketSink {
   engine::Server pipe_;
   engine::Semaphore contexts_;
   engine::Buffer buffer_;
+  std::vector<std::unique_ptr<engine::Semaphore>> locks_;  ///< for the words that atomics change
   std::uint64_t dropped_ = 0;
+  Naks naks_;
 };
 
 }  // namespace mtsim::nic

@@ -26,7 +26,9 @@ class Retirement : public virtual sc_core::sc_interface {
  public:
   /// Request `index` has been answered; requests retire in order. An error ends the QP's life.
   virtual void answered(Qp& qp, std::uint32_t index, verbs::Status status) = 0;
-  /// The QP goes to ERR: what is outstanding is flushed.
+  /// The receive that the QP's message under way has taken is over: `bytes` came into it.
+  virtual void received(Qp& qp, verbs::Status status, std::uint64_t bytes) = 0;
+  /// The QP goes to ERR: what is outstanding is flushed, its own receives too.
   virtual void fail(Qp& qp) = 0;
 };
 

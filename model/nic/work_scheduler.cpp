@@ -12,11 +12,11 @@ bool WorkScheduler::held(Qp& qp) {
   if (qp.offset != 0) return false;
   const ports::Wqe& wqe = qp.wqe(qp.next);
   if (verbs::has(wqe.flags, verbs::Send::fence) && qp.reads != 0) return true;
-  return wqe.opcode == verbs::Opcode::read && qp.reads >= std::max(qp.attributes.rd_atomic, 1u);
+  return verbs::is_read_or_atomic(wqe.opcode) && qp.reads >= std::max(qp.attributes.rd_atomic, 1u);
 }
 
 void WorkScheduler::wake(Qp& qp) {
-  if (!qp.sends_in(qp.life) || qp.halted) return;
+  if (!qp.still(qp.attempt) || qp.halted || qp.waiting) return;
   if (!qp.fetching && qp.fetched != qp.producer && qp.fetched - qp.next < prefetch_) scheduler_.spawn(fetch(qp));
   if (qp.listed || qp.preparing || qp.next == qp.fetched || held(qp)) return;
   qp.listed = true;
@@ -32,16 +32,16 @@ Qp* WorkScheduler::take() {
     first_ = qp.next_listed;
     qp.listed = false;
     // What was true when it was listed may have changed: the QP failed, or was destroyed.
-    if (qp.sends_in(qp.life) && !qp.halted && qp.next != qp.fetched) return &qp;
+    if (qp.still(qp.attempt) && !qp.halted && !qp.waiting && qp.next != qp.fetched) return &qp;
   }
   return nullptr;
 }
 
 // WQEs that stand together in the ring come in one read.
 engine::Flow WorkScheduler::fetch(Qp& qp) {
-  const std::uint32_t life = qp.life;
+  const std::uint32_t attempt = qp.attempt;
   qp.fetching = true;
-  while (qp.sends_in(life) && qp.fetched != qp.producer && qp.fetched - qp.next < prefetch_) {
+  while (qp.still(attempt) && qp.fetched != qp.producer && qp.fetched - qp.next < prefetch_) {
     const std::uint32_t first = qp.fetched, depth = qp.attributes.ring->depth();
     const std::uint32_t count = std::min({qp.producer - first, prefetch_ - (first - qp.next), depth - first % depth});
     const Pa from = qp.attributes.ring->address(first);
@@ -50,15 +50,16 @@ engine::Flow WorkScheduler::fetch(Qp& qp) {
     ++fetches_;
     fetched_wqes_ += count;
     co_await ports::DmaRead(*dma.operator->(), from, length, ports::Agent::control, qp.requester_order);
-    if (!qp.sends_in(life)) break;
+    if (!qp.still(attempt)) break;
     const Time now = clock_.edge(scheduler_.now());
-    for (std::uint32_t i = first; i != first + count; ++i) qp.wqe(i).stamp[unsigned(ports::Step::wqe_fetch)] = now;
+    for (std::uint32_t i = first; i != first + count; ++i)
+      if (!qp.request(i).repeated) qp.wqe(i).stamp[unsigned(ports::Step::wqe_fetch)] = now;
     qp.fetched = first + count;
     wake(qp);
   }
   qp.fetching = false;
-  // Reset and brought up again meanwhile: nobody else looks at what was posted since.
-  if (qp.life != life) wake(qp);
+  // Sent back, or reset and brought up again meanwhile: nobody else looks at what there is to fetch.
+  if (qp.attempt != attempt) wake(qp);
 }
 
 }  // namespace mtsim::nic

@@ -87,8 +87,10 @@ class Kernel : public virtual sc_core::sc_interface {
   virtual Answer dereg_mr(verbs::Thread thread, verbs::Handle mr) = 0;
   virtual Answer create_cq(verbs::Thread thread) = 0;
   virtual Answer destroy_cq(verbs::Thread thread, verbs::Handle cq) = 0;
+  virtual Answer create_srq(verbs::Thread thread, verbs::Handle pd) = 0;
+  virtual Answer destroy_srq(verbs::Thread thread, verbs::Handle srq) = 0;
   struct QpObjects {
-    verbs::Handle pd = 0, send_cq = 0, recv_cq = 0;
+    verbs::Handle pd = 0, send_cq = 0, recv_cq = 0, srq = 0;  ///< srq may be 0
   };
   /// `attributes.pd` is filled in here and an MTU of 0 becomes the link's. The reply's value is the QP number.
   virtual Answer create_qp(verbs::Thread thread, QpObjects objects, QpAttributes attributes) = 0;

@@ -20,6 +20,10 @@ struct QpAttributes {
   // Shared with the provider library: what is in flight when a QP is destroyed still refers to them.
   std::shared_ptr<SendRing> ring;
   std::shared_ptr<CompletionQueue> send_cq, recv_cq;
+  std::shared_ptr<ReceiveRing> receives;  ///< null: no receive can ever be posted
+  bool shared_receives = false;           ///< other QPs may have the same ring: it is not flushed with this one
+  // As codes of the specification (ibv_modify_qp).
+  std::uint8_t timeout = 14, retry = 7, rnr_retry = 7, rnr_timer = 12;
   std::uint32_t rd_atomic = 16, dest_rd_atomic = 16;
   Bytes mtu{4096};
 };
@@ -35,17 +39,21 @@ class QueuePairs : public virtual sc_core::sc_interface {
   virtual void set_peer(std::uint32_t qpn, std::uint32_t port, std::uint32_t peer_qpn) = 0;
   virtual void set_state(std::uint32_t qpn, verbs::QpState state) = 0;
   virtual verbs::QpState state(std::uint32_t qpn) const = 0;
+  virtual verbs::QpType type(std::uint32_t qpn) const = 0;
   /// The NIC's own port on the switch.
   virtual std::uint32_t port() const = 0;
   virtual Bytes link_mtu() const = 0;
 };
 
-/// Doorbells of send queues.
+/// Doorbells of send and receive queues.
 class Doorbells : public virtual sc_core::sc_interface {
  public:
   /// A CPU store that tells the NIC that requests up to `producer` (exclusive, running on) stand in the ring. With `wqe_bytes` the
   /// store carries the one request posted (BlueFlame) and the NIC need not fetch it.
   virtual void ring(std::uint32_t qpn, std::uint32_t producer, Bytes wqe_bytes) = 0;
+  /// Receives of this QP's own queue were posted: a store to the doorbell record, which costs the NIC nothing until it reads it. Only a
+  /// QP in ERR acts on it.
+  virtual void receives_posted(std::uint32_t qpn) = 0;
 };
 
 /// Commands to the firmware through the command queue.

@@ -19,6 +19,7 @@ enum class Step : std::uint8_t {
   posted,          ///< the CPU has written the WQE and the doorbell
   doorbell,        ///< the NIC has the doorbell
   wqe_fetch,       ///< the NIC has the WQE
+  retry,           ///< the attempt that succeeded begins: earlier ones met an RNR NAK, a sequence NAK or no answer
   schedule,        ///< the (last piece of the) request is picked by the requester
   key_check,       ///< its lkey is looked up and judged
   translation,     ///< its local pages are known
@@ -29,19 +30,20 @@ enum class Step : std::uint8_t {
   responder_translation,
   responder_dma,  ///< WRITE: handed to the responder's DMA engine; READ: the data is in the responder
   response_wire,  ///< acknowledgement or (last) response packet is back
-  scatter,        ///< READ: the data is handed to the requester's DMA engine
+  scatter,        ///< READ, atomics: the data is handed to the requester's DMA engine
   completion,     ///< the CQE is visible to the CPU, or the request is retired if it is unsignalled
 };
 inline constexpr unsigned step_count = unsigned(Step::completion) + 1;
 
-/// A work queue element, as the ring in host memory holds it, with the marks that the simulator makes on it.
+/// A work queue element, as a ring in host memory holds it, with the marks that the simulator makes on it. A receive is one too; its life
+/// begins when the first byte of its message has come, and of the steps it has those from `wire` on.
 struct Wqe {
   std::uint64_t wr = 0;
   verbs::Opcode opcode = verbs::Opcode::write;
   verbs::Send flags = verbs::Send::none;  ///< `signaled` is already set where the QP signals all
   std::uint32_t sge_count = 0;
   std::uint32_t basic_blocks = 1;  ///< 64-byte units that it takes in the ring
-  std::uint64_t length = 0;        ///< sum of the SGE lengths
+  std::uint64_t length = 0;        ///< sum of the SGE lengths; of a receive that has ended: bytes that came
   std::uint64_t remote_address = 0;
   Key rkey;
   const verbs::Sge* sges = nullptr;  ///< sge_count of them, in the ring's own storage
@@ -78,14 +80,51 @@ class SendRing {
   std::vector<verbs::Sge> storage_;
 };
 
-/// A completion queue in host memory, seen by the NIC.
+/// A receive queue's ring, of one QP or shared by several. The library puts receives into slots and lines the slots up; the NIC takes them
+/// in that order. Positions run on. A shared queue's slots are free again in another order than they were lined up.
+class ReceiveRing {
+ public:
+  /// `depth` slots of `stride` bytes for at most `sges` SGEs each; `record` is the address of the doorbell record, the word in host memory
+  /// that says how far the library has come.
+  ReceiveRing(Pa base, Pa record, std::uint32_t depth, std::uint32_t sges, Bytes stride)
+      : base_(base),
+        record_(record),
+        stride_(stride),
+        sges_(sges),
+        mask_(std::bit_ceil(depth) - 1),
+        line_(mask_ + 1),
+        wqes_(depth),
+        storage_(std::size_t(depth) * sges) {}
+
+  std::uint32_t depth() const { return static_cast<std::uint32_t>(wqes_.size()); }
+  std::uint32_t sges() const { return sges_; }
+  Wqe& at(std::uint32_t slot) { return wqes_[slot]; }
+  std::span<verbs::Sge> storage(std::uint32_t slot) { return {storage_.data() + std::size_t(slot) * sges_, sges_}; }
+  Pa address(std::uint32_t slot) const { return base_ + stride_ * slot; }
+  Bytes stride() const { return stride_; }
+  Pa record() const { return record_; }
+
+  void line_up(std::uint32_t slot) { line_[producer_++ & mask_] = slot; }
+  std::uint32_t producer() const { return producer_; }
+  std::uint32_t slot(std::uint32_t position) const { return line_[position & mask_]; }
+
+ private:
+  Pa base_, record_;
+  Bytes stride_;
+  std::uint32_t sges_, mask_, producer_ = 0;
+  std::vector<std::uint32_t> line_;
+  std::vector<Wqe> wqes_;
+  std::vector<verbs::Sge> storage_;
+};
+
+/// A completion queue in host memory, seen by the NIC: the way into it of one QP's send or receive queue.
 class CompletionQueue {
  public:
   virtual ~CompletionQueue() = default;
   /// Address of the slot that the next CQE goes to; each call takes one.
   virtual Pa next_slot() = 0;
-  /// The CQE is visible to the CPU.
-  virtual void arrive(const verbs::Completion& completion) = 0;
+  /// The CQE is visible to the CPU. `place` is the request's index in its send queue, or the receive's slot.
+  virtual void arrive(const verbs::Completion& completion, std::uint32_t place) = 0;
 };
 
 }  // namespace mtsim::ports

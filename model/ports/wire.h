@@ -27,14 +27,18 @@ class Carrier {
 };
 
 struct Packet : engine::Timer {
-  enum class Kind : std::uint8_t { write, read_request, read_response, acknowledgement, negative };
+  /// `response` carries the data of a READ or the old value of an atomic.
+  enum class Kind : std::uint8_t { request, response, acknowledgement, negative };
 
-  Kind kind = Kind::write;
-  bool first = true, last = true;  ///< of its message
+  Kind kind = Kind::request;
+  verbs::Opcode opcode = verbs::Opcode::write;  ///< of the request
+  bool first = true, last = true;               ///< of its message
   verbs::Nak nak = verbs::Nak::none;
   std::uint32_t source_port = 0, port = 0;  ///< of the switch
   std::uint32_t source_qpn = 0, qpn = 0;
-  std::uint32_t request = 0;  ///< index of the request in the requester's send queue, running on
+  /// Index of the request in the requester's send queue, running on: with `offset` it stands for the PSN. A NAK for a sequence error or a
+  /// receiver that is not ready says with both where to go on.
+  std::uint32_t request = 0;
   std::uint32_t packets = 1;  ///< in the train
   Bytes payload;              ///< of the train
   Bytes wire;                 ///< everything it occupies on a link
@@ -42,6 +46,7 @@ struct Packet : engine::Timer {
   std::uint64_t offset = 0;   ///< of this train within the message
   std::uint64_t length = 0;   ///< RETH: of the whole message
   Key rkey;
+  std::uint8_t rnr_timer = 0;  ///< of an RNR NAK: the code of the time to wait
 
   /// The responder's stamps, carried back to the requester: arrival, taken up, key judged, translated, data moved.
   std::array<Time, 5> stamp{};
@@ -90,10 +95,10 @@ class PacketPool {
 };
 
 struct WireFormat {
-  Bytes mtu{4096};          ///< largest path MTU of the link
-  Bytes overhead{82};       ///< of each packet on the link, payload and extended headers apart
-  Bytes reth{16}, aeth{4};  ///< extended headers
-  Bytes train{4096};        ///< packets of a message that lie within this many bytes travel together
+  Bytes mtu{4096};                                                       ///< largest path MTU of the link
+  Bytes overhead{82};                                                    ///< of each packet on the link, payload and extended headers apart
+  Bytes reth{16}, aeth{4}, immediate{4}, atomic_eth{28}, atomic_ack{8};  ///< extended headers
+  Bytes train{4096};  ///< packets of a message that lie within this many bytes travel together
 };
 
 /// The network, seen from a NIC.

@@ -6,6 +6,7 @@ const std::vector<std::string>& step_names() {
   static const std::vector<std::string> names{"post",
                                               "doorbell",
                                               "WQE fetch",
+                                              "retry",
                                               "schedule",
                                               "key check",
                                               "translation",
@@ -18,7 +19,7 @@ const std::vector<std::string>& step_names() {
                                               "response wire",
                                               "scatter",
                                               "completion"};
-  static_assert(ports::step_count == 15);
+  static_assert(ports::step_count == 16);
   return names;
 }
 

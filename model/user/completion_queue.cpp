@@ -11,32 +11,26 @@ std::uint32_t CompletionQueue::granted_depth(std::uint32_t asked) { return std::
 verbs::Completion CompletionQueue::take() {
   assert(!empty());
   Entry& oldest = entry(tail_++);
-  if (oldest.from) oldest.from->completed(oldest.completion);
-  oldest.from.reset();
+  oldest.from->from().completed(oldest.place);
   return oldest.completion;
 }
 
-void CompletionQueue::forget(const SendQueue& queue) {
+void CompletionQueue::forget(const CompletionPath& from) {
   std::uint32_t kept = tail_;
   for (std::uint32_t index = tail_; index != head_; ++index)
-    if (entry(index).from.get() != &queue) {
-      if (kept != index) entry(kept) = std::exchange(entry(index), {});
-      ++kept;
-    } else {
-      entry(index).from.reset();
-    }
+    if (entry(index).from == &from) from.from().completed(entry(index).place);
+    else entry(kept++) = entry(index);
   head_ = kept;
 }
 
 Pa CompletionQueue::next_slot() { return base_ + entry_bytes * (slot_++ & (depth() - 1)); }
 
-void CompletionQueue::arrive(const verbs::Completion& completion, const std::shared_ptr<SendQueue>& from) {
-  if (from && from->closed()) return;
+void CompletionQueue::arrive(const verbs::Completion& completion, std::uint32_t place, const CompletionPath& from) {
   if (size() == depth()) {
     ++overruns_;
     return;
   }
-  entry(head_++) = {completion, from};
+  entry(head_++) = {completion, place, &from};
   if (waiting_.empty()) [[likely]]
     return;
   // Each of those who spin looks again at the end of its own turn of the loop; the first to do so takes it.

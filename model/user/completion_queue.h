@@ -7,9 +7,11 @@
 
 #include "ports/cpu.h"
 #include "ports/queues.h"
-#include "user/send_queue.h"
+#include "user/work_queue.h"
 
 namespace mtsim::user {
+
+class CompletionPath;
 
 class CompletionQueue {
  public:
@@ -22,23 +24,23 @@ class CompletionQueue {
   bool empty() const { return head_ == tail_; }
   std::uint32_t size() const { return head_ - tail_; }
   std::uint32_t depth() const { return static_cast<std::uint32_t>(entries_.size()); }
-  /// Takes the oldest; its send queue gets its room back.
+  /// Takes the oldest; its queue gets its room back.
   verbs::Completion take();
   /// The thread spins (ports::Cpus::spin) until something arrives.
   void wait(verbs::Thread thread) { waiting_.push_back(thread); }
-  /// Takes out what came from a queue that is destroyed or reset.
-  void forget(const SendQueue& queue);
+  /// Takes out what came from a queue of a QP that is destroyed or reset; its room is given back.
+  void forget(const CompletionPath& from);
 
   Pa next_slot();
-  /// `from` is null for a receive. A completion that finds no room is lost, as when a CQ overruns in life; what the device does to its
-  /// QPs then is not modelled.
-  void arrive(const verbs::Completion& completion, const std::shared_ptr<SendQueue>& from);
+  /// A completion that finds no room is lost, as when a CQ overruns in life; what the device does to its QPs then is not modelled.
+  void arrive(const verbs::Completion& completion, std::uint32_t place, const CompletionPath& from);
   std::uint64_t overruns() const { return overruns_; }
 
  private:
   struct Entry {
     verbs::Completion completion;
-    std::shared_ptr<SendQueue> from;
+    std::uint32_t place = 0;
+    const CompletionPath* from = nullptr;  ///< lives until it is closed and forgotten
   };
   Entry& entry(std::uint32_t index) { return entries_[index & (depth() - 1)]; }
 
@@ -51,16 +53,27 @@ class CompletionQueue {
   std::uint64_t overruns_ = 0;
 };
 
-/// One queue's way into a CQ, as the NIC holds it: it outlives the QP if CQEs are still in flight.
+/// The way of one QP's send or receive queue into a CQ, as the NIC holds it: it outlives the QP if CQEs are still in flight.
 class CompletionPath : public ports::CompletionQueue {
  public:
-  CompletionPath(std::shared_ptr<user::CompletionQueue> cq, std::shared_ptr<SendQueue> from) : cq_(std::move(cq)), from_(std::move(from)) {}
+  CompletionPath(std::shared_ptr<user::CompletionQueue> cq, std::shared_ptr<WorkQueue> from) : cq_(std::move(cq)), from_(std::move(from)) {}
   Pa next_slot() override { return cq_->next_slot(); }
-  void arrive(const verbs::Completion& completion) override { cq_->arrive(completion, from_); }
+  void arrive(const verbs::Completion& completion, std::uint32_t place) override {
+    if (closed_) from_->completed(place);
+    else cq_->arrive(completion, place, *this);
+  }
+  WorkQueue& from() const { return *from_; }
+  /// The QP is destroyed: completions of it mean nothing any more.
+  void close() {
+    closed_ = true;
+    cq_->forget(*this);
+  }
+  void forget() { cq_->forget(*this); }
 
  private:
   std::shared_ptr<user::CompletionQueue> cq_;
-  std::shared_ptr<SendQueue> from_;
+  std::shared_ptr<WorkQueue> from_;
+  bool closed_ = false;
 };
 
 }  // namespace mtsim::user

@@ -4,6 +4,8 @@
 #include <bit>
 #include <cerrno>
 
+#include "verbs/judge.h"
+
 namespace mtsim::user {
 namespace {
 
@@ -16,8 +18,11 @@ constexpr std::uint32_t inline_header_bytes = 4;
 constexpr std::uint32_t overhead_bytes = 16 + 48 + 64 + 64;
 constexpr std::uint32_t largest_request_bytes = 1024;  ///< max_sq_desc_sz
 constexpr std::uint32_t largest_ring_blocks = 32'768;  ///< max_send_wqebb
-/// Control and remote address segment: what a READ or WRITE has before its data.
-constexpr std::uint32_t header_bytes = 16 + 16;
+/// Control segment, remote address segment, atomic segment: what a request has before its data.
+std::uint32_t header_bytes(verbs::Opcode opcode) {
+  if (verbs::is_send(opcode)) return 16;
+  return verbs::is_atomic(opcode) ? 16 + 16 + 16 : 16 + 16;
+}
 
 std::uint64_t payload(const verbs::SendRequest& request) {
   std::uint64_t sum = 0;
@@ -84,7 +89,7 @@ void SendQueue::write(const verbs::SendRequest& request, Time begin, Time now) {
   wqe.sges = storage.data();
   const std::uint64_t data = has(request.flags, Send::inline_data) ? round_up(inline_header_bytes + wqe.length, segment_bytes)
                                                                    : std::uint64_t(wqe.sge_count) * segment_bytes;
-  wqe.basic_blocks = static_cast<std::uint32_t>(ceil_div(header_bytes + data, block_bytes));
+  wqe.basic_blocks = static_cast<std::uint32_t>(ceil_div(header_bytes(wqe.opcode) + data, block_bytes));
   wqe.remote_address = request.remote_address;
   wqe.rkey = request.rkey;
   wqe.begin = begin;
@@ -92,17 +97,6 @@ void SendQueue::write(const verbs::SendRequest& request, Time begin, Time now) {
   wqe.stamp[unsigned(ports::Step::posted)] = now;
   wqe.waited_for = 0;
   ++head_;
-}
-
-void SendQueue::completed(const verbs::Completion& completion) {
-  // Successes come from signalled requests only, in order. An error may be an unsignalled request's own.
-  for (std::uint32_t index = tail_; index != head_; ++index) {
-    const ports::Wqe& wqe = ring_->at(index);
-    const bool its = completion.status == verbs::Status::SUCCESS ? has(wqe.flags, Send::signaled) : wqe.wr == completion.wr;
-    if (!its) continue;
-    tail_ = index + 1;
-    return;
-  }
 }
 
 Time post_time(const ProviderParams& params, std::span<const verbs::SendRequest> requests) {

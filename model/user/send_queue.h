@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "ports/queues.h"
 #include "user/provider_params.h"
+#include "user/work_queue.h"
 #include "verbs/device.h"
 
 namespace mtsim::user {
@@ -26,7 +27,7 @@ struct SendCapacity {
   static std::optional<SendCapacity> grant(std::uint32_t requests, std::uint32_t sges, std::uint32_t inline_bytes);
 };
 
-class SendQueue {
+class SendQueue final : public WorkQueue {
  public:
   SendQueue(Pa base, const SendCapacity& capacity, bool signal_all);
 
@@ -45,13 +46,12 @@ class SendQueue {
   /// 64-byte units that the newest request takes.
   std::uint32_t last_blocks() const { return ring_->at(head_ - 1).basic_blocks; }
 
-  /// A completion was polled: the request and all before it have left the ring.
-  void completed(const verbs::Completion& completion);
+  /// The request and all before it have left the ring.
+  void completed(std::uint32_t index) override {
+    if (index - tail_ < head_ - tail_) tail_ = index + 1;
+  }
   /// The QP was reset: the ring is empty and starts from index 0.
   void reset() { head_ = tail_ = 0; }
-  /// The QP is destroyed: completions of it mean nothing any more.
-  void close() { closed_ = true; }
-  bool closed() const { return closed_; }
 
  private:
   int check(const verbs::SendRequest& request) const;
@@ -60,7 +60,7 @@ class SendQueue {
   std::shared_ptr<ports::SendRing> ring_;
   SendCapacity capacity_;
   bool signal_all_;
-  bool ready_ = false, closed_ = false;
+  bool ready_ = false;
   std::uint32_t head_ = 0, tail_ = 0;  ///< indices run on
 };
 

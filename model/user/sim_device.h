@@ -17,6 +17,7 @@
 #include "ports/nic.h"
 #include "user/completion_queue.h"
 #include "user/provider_params.h"
+#include "user/receive_queue.h"
 #include "user/send_queue.h"
 #include "verbs/device.h"
 
@@ -80,7 +81,19 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
   struct Qp {
     std::uint32_t qpn = 0;
     std::shared_ptr<SendQueue> sq;
-    std::shared_ptr<CompletionQueue> send_cq;
+    std::shared_ptr<ReceiveQueue> rq;  ///< its own, or the shared one
+    bool shared_rq = false;
+    std::shared_ptr<CompletionPath> send_path, receive_path;
+    Pa base, receive_base;
+    Bytes bytes, receive_bytes;  ///< receive_bytes is 0 with a shared queue
+    bool alive = false;
+    void set_up() {
+      sq->set_ready(true);
+      rq->set_ready(true);
+    }
+  };
+  struct Srq {
+    std::shared_ptr<ReceiveQueue> queue;
     Pa base;
     Bytes bytes;
     bool alive = false;
@@ -92,16 +105,24 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
   /// Null for a handle that stands for nothing (any more).
   Cq* find_cq(verbs::Handle cq) { return cq < cqs_.size() && cqs_[cq].alive ? &cqs_[cq] : nullptr; }
   Qp* find_qp(verbs::Handle qp) { return qp < qps_.size() && qps_[qp].alive ? &qps_[qp] : nullptr; }
+  Srq* find_srq(verbs::Handle srq) { return srq < srqs_.size() && srqs_[srq].alive ? &srqs_[srq] : nullptr; }
   std::optional<Pa> allocate(Bytes length);
+  /// Lays out the rings of a QP's queues: an errno.
+  int lay_out(const verbs::CreateQpRequest& request, Qp& qp);
+  void release(const Qp& qp);
 
   engine::Flow kernel_flow(verbs::Thread, ports::Kernel::Answer, verbs::Reply&, verbs::Caller&);
   engine::Flow create_cq_flow(verbs::Thread, Cq, verbs::Reply&, verbs::Caller&);
   engine::Flow destroy_cq_flow(verbs::Thread, verbs::Handle, verbs::Reply&, verbs::Caller&);
+  engine::Flow create_srq_flow(verbs::Thread, verbs::Handle pd, Srq, verbs::Reply&, verbs::Caller&);
+  engine::Flow destroy_srq_flow(verbs::Thread, verbs::Handle, verbs::Reply&, verbs::Caller&);
   engine::Flow create_qp_flow(verbs::Thread, Qp, ports::Kernel::QpObjects, ports::QpAttributes, verbs::Reply&, verbs::Caller&);
   engine::Flow destroy_qp_flow(verbs::Thread, verbs::Handle, verbs::Reply&, verbs::Caller&);
   engine::Flow modify_qp_flow(verbs::Thread, verbs::Handle, verbs::QpState, verbs::Reply&, verbs::Caller&);
   engine::Flow connect_flow(verbs::Thread, verbs::Handle, SimDevice& peer, verbs::Handle peer_qp, verbs::Reply&, verbs::Caller&);
   engine::Flow post_flow(verbs::Thread, Qp&, std::span<const verbs::SendRequest>, verbs::Reply&, verbs::Caller&);
+  engine::Flow receive_flow(verbs::Thread, ReceiveQueue&, std::uint32_t qpn, std::span<const verbs::RecvRequest>, verbs::Reply&,
+                            verbs::Caller&);
   engine::Flow poll_flow(verbs::Thread, CompletionQueue&, std::span<verbs::Completion>, verbs::Reply&, verbs::Caller&);
   engine::Flow poll_after_flow(verbs::Thread, CompletionQueue&, Time, std::span<verbs::Completion>, verbs::Reply&, verbs::Caller&);
   engine::Flow compute_flow(verbs::Thread, Time, verbs::Caller&);
@@ -113,6 +134,7 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
   std::vector<char> in_call_;  ///< by thread
   // By handle; handle 0 and objects that are gone leave their places empty. Flows keep references, so places do not move.
   std::deque<Cq> cqs_{1};
+  std::deque<Srq> srqs_{1};
   std::deque<Qp> qps_{1};
 };
 

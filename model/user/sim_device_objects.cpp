@@ -63,34 +63,97 @@ engine::Flow SimDevice::destroy_cq_flow(Thread thread, Handle cq, Reply& reply, 
   finish(thread, caller);
 }
 
-Progress SimDevice::create_qp(Thread t, const verbs::CreateQpRequest& request, Reply& reply, Caller& caller) {
-  const Cq* send_cq = find_cq(request.send_cq);
-  const Cq* recv_cq = find_cq(request.recv_cq);
-  const auto capacity = SendCapacity::grant(request.sq_depth, request.send_sge, request.inline_bytes);
-  reply.error = send_cq == nullptr || recv_cq == nullptr || !capacity ? EINVAL : 0;
+Progress SimDevice::create_srq(Thread t, const verbs::CreateSrqRequest& request, Reply& reply, Caller& caller) {
+  const auto capacity = ReceiveCapacity::grant(request.depth, request.sges, true);
+  reply.error = capacity ? 0 : EINVAL;
   if (reply.error != 0) return Progress::done;
-  Qp qp;
-  qp.bytes = std::max(capacity->ring_bytes(), page_bytes);
-  const std::optional<Pa> base = allocate(qp.bytes);
+  const std::optional<Pa> base = allocate(capacity->ring_bytes());
   if (!base) {
     reply.error = ENOMEM;
     return Progress::done;
   }
+  auto queue = std::make_shared<ReceiveQueue>(*base, *capacity);
+  queue->set_ready(true);
+  return spawn(t, create_srq_flow(t, request.pd, {std::move(queue), *base, capacity->ring_bytes(), true}, reply, caller));
+}
+
+engine::Flow SimDevice::create_srq_flow(Thread thread, Handle pd, Srq srq, Reply& reply, Caller& caller) {
+  reply = co_await kernel->create_srq(thread, pd);
+  if (reply.error == 0) place(srqs_, reply.handle) = std::move(srq);
+  else memory->release(srq.base, srq.bytes);
+  finish(thread, caller);
+}
+
+Progress SimDevice::destroy_srq(Thread t, Handle srq, Reply& reply, Caller& caller) {
+  return spawn(t, destroy_srq_flow(t, srq, reply, caller));
+}
+
+engine::Flow SimDevice::destroy_srq_flow(Thread thread, Handle srq, Reply& reply, Caller& caller) {
+  reply = co_await kernel->destroy_srq(thread, srq);
+  if (Srq* found = find_srq(srq); found != nullptr && reply.error == 0) {
+    memory->release(found->base, found->bytes);
+    found->alive = false;
+  }
+  finish(thread, caller);
+}
+
+int SimDevice::lay_out(const verbs::CreateQpRequest& request, Qp& qp) {
+  const auto sends = SendCapacity::grant(request.sq_depth, request.send_sge, request.inline_bytes);
+  const auto receives = ReceiveCapacity::grant(request.rq_depth, request.recv_sge, false);
+  const Srq* srq = find_srq(request.srq);
+  qp.shared_rq = request.srq != 0;
+  if (!sends || (qp.shared_rq ? srq == nullptr : !receives)) return EINVAL;
+  qp.bytes = std::max(sends->ring_bytes(), page_bytes);
+  const std::optional<Pa> base = allocate(qp.bytes);
+  if (!base) return ENOMEM;
   qp.base = *base;
-  qp.sq = std::make_shared<SendQueue>(*base, *capacity, request.signal_all);
-  qp.send_cq = send_cq->queue;
+  qp.sq = std::make_shared<SendQueue>(qp.base, *sends, request.signal_all);
+  if (qp.shared_rq) {
+    qp.rq = srq->queue;
+    return 0;
+  }
+  const std::optional<Pa> receive_base = allocate(receives->ring_bytes());
+  if (!receive_base) {
+    memory->release(qp.base, qp.bytes);
+    return ENOMEM;
+  }
+  qp.receive_base = *receive_base;
+  qp.receive_bytes = receives->ring_bytes();
+  qp.rq = std::make_shared<ReceiveQueue>(qp.receive_base, *receives);
+  return 0;
+}
+
+void SimDevice::release(const Qp& qp) {
+  memory->release(qp.base, qp.bytes);
+  if (qp.receive_bytes.raw != 0) memory->release(qp.receive_base, qp.receive_bytes);
+}
+
+Progress SimDevice::create_qp(Thread t, const verbs::CreateQpRequest& request, Reply& reply, Caller& caller) {
+  const Cq* send_cq = find_cq(request.send_cq);
+  const Cq* recv_cq = find_cq(request.recv_cq);
+  Qp qp;
+  reply.error = send_cq == nullptr || recv_cq == nullptr ? EINVAL : lay_out(request, qp);
+  if (reply.error != 0) return Progress::done;
+  qp.send_path = std::make_shared<CompletionPath>(send_cq->queue, qp.sq);
+  qp.receive_path = std::make_shared<CompletionPath>(recv_cq->queue, qp.rq);
   qp.alive = true;
 
   ports::QpAttributes attributes;
   attributes.type = request.type;
   attributes.access = request.access;
+  attributes.timeout = request.timeout;
+  attributes.retry = request.retry;
+  attributes.rnr_retry = request.rnr_retry;
+  attributes.rnr_timer = request.rnr_timer;
   attributes.rd_atomic = request.rd_atomic;
   attributes.dest_rd_atomic = request.dest_rd_atomic;
   attributes.mtu = request.mtu;
   attributes.ring = qp.sq->ring();
-  attributes.send_cq = std::make_shared<CompletionPath>(qp.send_cq, qp.sq);
-  attributes.recv_cq = std::make_shared<CompletionPath>(recv_cq->queue, nullptr);
-  const ports::Kernel::QpObjects objects{request.pd, request.send_cq, request.recv_cq};
+  attributes.receives = qp.rq->ring();
+  attributes.shared_receives = qp.shared_rq;
+  attributes.send_cq = qp.send_path;
+  attributes.recv_cq = qp.receive_path;
+  const ports::Kernel::QpObjects objects{request.pd, request.send_cq, request.recv_cq, request.srq};
   return spawn(t, create_qp_flow(t, std::move(qp), objects, std::move(attributes), reply, caller));
 }
 
@@ -101,7 +164,7 @@ engine::Flow SimDevice::create_qp_flow(Thread thread, Qp qp, ports::Kernel::QpOb
     qp.qpn = static_cast<std::uint32_t>(reply.value);
     place(qps_, reply.handle) = std::move(qp);
   } else {
-    memory->release(qp.base, qp.bytes);
+    release(qp);
   }
   finish(thread, caller);
 }
@@ -114,9 +177,9 @@ engine::Flow SimDevice::destroy_qp_flow(Thread thread, Handle qp, Reply& reply, 
   reply = co_await kernel->destroy_qp(thread, qp);
   if (Qp* found = find_qp(qp); found != nullptr && reply.error == 0) {
     // mlx5_destroy_qp takes the QP's completions out of the CQ.
-    found->send_cq->forget(*found->sq);
-    found->sq->close();
-    memory->release(found->base, found->bytes);
+    found->send_path->close();
+    found->receive_path->close();
+    release(*found);
     found->alive = false;
   }
   finish(thread, caller);
@@ -129,10 +192,14 @@ Progress SimDevice::modify_qp(Thread t, Handle qp, verbs::QpState state, Reply& 
 engine::Flow SimDevice::modify_qp_flow(Thread thread, Handle qp, verbs::QpState state, Reply& reply, Caller& caller) {
   reply = co_await kernel->modify_qp(thread, qp, state);
   if (Qp* found = find_qp(qp); found != nullptr && reply.error == 0) {
-    found->sq->set_ready(state == verbs::QpState::err);
+    // The library looks at what was set, not at what the device came to.
+    found->sq->set_ready(state == verbs::QpState::err || state == verbs::QpState::rts);
+    if (!found->shared_rq) found->rq->set_ready(state != verbs::QpState::reset);
     if (state == verbs::QpState::reset) {
-      found->send_cq->forget(*found->sq);
+      found->send_path->forget();
+      found->receive_path->forget();
       found->sq->reset();
+      if (!found->shared_rq) found->rq->reset();
     }
   }
   finish(thread, caller);
@@ -145,8 +212,8 @@ Progress SimDevice::connect(Thread t, Handle qp, verbs::Device& peer, Handle pee
 engine::Flow SimDevice::connect_flow(Thread thread, Handle qp, SimDevice& peer, Handle peer_qp, Reply& reply, Caller& caller) {
   reply = co_await kernel->connect(thread, qp, *peer.kernel[0], peer_qp);
   if (reply.error == 0) {
-    find_qp(qp)->sq->set_ready(true);
-    peer.find_qp(peer_qp)->sq->set_ready(true);
+    find_qp(qp)->set_up();
+    peer.find_qp(peer_qp)->set_up();
   }
   finish(thread, caller);
 }

@@ -37,21 +37,30 @@ engine::Flow SimDevice::post_flow(Thread thread, Qp& qp, std::span<const verbs::
   finish(thread, caller);
 }
 
-Progress SimDevice::create_srq(Thread, const verbs::CreateSrqRequest&, Reply& reply, Caller&) {
-  reply.error = EOPNOTSUPP;
-  return Progress::done;
+Progress SimDevice::post_recv(Thread t, Handle qp, std::span<const verbs::RecvRequest> requests, Reply& reply, Caller& caller) {
+  Qp* found = find_qp(qp);
+  // A QP with a shared queue has none of its own to post to.
+  reply.error = found == nullptr || found->shared_rq ? EINVAL : 0;
+  if (reply.error != 0 || requests.empty()) return Progress::done;
+  return spawn(t, receive_flow(t, *found->rq, found->qpn, requests, reply, caller));
 }
-Progress SimDevice::destroy_srq(Thread, Handle, Reply& reply, Caller&) {
-  reply.error = EOPNOTSUPP;
-  return Progress::done;
+
+Progress SimDevice::post_srq(Thread t, Handle srq, std::span<const verbs::RecvRequest> requests, Reply& reply, Caller& caller) {
+  Srq* found = find_srq(srq);
+  reply.error = found == nullptr ? EINVAL : 0;
+  if (reply.error != 0 || requests.empty()) return Progress::done;
+  return spawn(t, receive_flow(t, *found->queue, 0, requests, reply, caller));
 }
-Progress SimDevice::post_recv(Thread, Handle, std::span<const verbs::RecvRequest>, Reply& reply, Caller&) {
-  reply.error = EOPNOTSUPP;
-  return Progress::done;
-}
-Progress SimDevice::post_srq(Thread, Handle, std::span<const verbs::RecvRequest>, Reply& reply, Caller&) {
-  reply.error = EOPNOTSUPP;
-  return Progress::done;
+
+/// ibv_post_recv, ibv_post_srq_recv: stores to memory only, the doorbell record too. `qpn` is 0 for a shared queue.
+engine::Flow SimDevice::receive_flow(Thread thread, ReceiveQueue& queue, std::uint32_t qpn, std::span<const verbs::RecvRequest> requests,
+                                     Reply& reply, Caller& caller) {
+  co_await cpus->run(thread, ports::Work::user, post_time(params_, requests));
+  const ReceiveQueue::Posted posted = queue.post(requests);
+  reply.error = posted.error;
+  reply.value = posted.accepted;
+  if (qpn != 0 && posted.accepted != 0) doorbells->receives_posted(qpn);
+  finish(thread, caller);
 }
 
 Progress SimDevice::poll(Thread t, Handle cq, verbs::Wait wait, std::span<verbs::Completion> out, Reply& reply, Caller& caller) {

@@ -45,23 +45,34 @@ constexpr Verdict judge(const Grant* grant, const Wish& wish) {
   return Verdict::granted;
 }
 
+/// READs and atomics: answered by data, and limited in number.
+constexpr bool is_read_or_atomic(Opcode opcode) { return opcode == Opcode::read || opcode == Opcode::cas || opcode == Opcode::faa; }
+constexpr bool is_atomic(Opcode opcode) { return opcode == Opcode::cas || opcode == Opcode::faa; }
+constexpr bool is_send(Opcode opcode) { return opcode == Opcode::send || opcode == Opcode::send_imm || opcode == Opcode::send_inv; }
+/// Whether a message takes a receive: SENDs for their data, WRITEs with immediate for their completion.
+constexpr bool takes_receive(Opcode opcode) { return is_send(opcode) || opcode == Opcode::write_imm; }
+
 /// What the responder answers before it looks at any key. `reads_allowed` is the QP's max_dest_rd_atomic.
-enum class Nak : std::uint8_t { none, invalid_request, remote_access, remote_operational };
+enum class Nak : std::uint8_t { none, sequence, receiver_not_ready, invalid_request, remote_access, remote_operational };
 constexpr Nak check_request(Opcode opcode, Access qp_access, std::uint32_t reads_allowed) {
   const Access needed = opcode == Opcode::read                                   ? Access::remote_read
                         : opcode == Opcode::write || opcode == Opcode::write_imm ? Access::remote_write
                         : opcode == Opcode::cas || opcode == Opcode::faa         ? Access::remote_atomic
                                                                                  : Access::none;
   if (!has(qp_access, needed)) return Nak::invalid_request;
-  if ((opcode == Opcode::read || opcode == Opcode::cas || opcode == Opcode::faa) && reads_allowed == 0) return Nak::invalid_request;
+  if (is_read_or_atomic(opcode) && reads_allowed == 0) return Nak::invalid_request;
   return Nak::none;
 }
 
-/// The status that a requester's completion has for a NAK of its request.
+/// The status that a requester's completion has for a NAK of its request; for those that ask to try again, once it has tried enough.
 constexpr Status status_of(Nak nak) {
   switch (nak) {
     case Nak::none:
       return Status::SUCCESS;
+    case Nak::sequence:
+      return Status::RETRY_EXC_ERR;
+    case Nak::receiver_not_ready:
+      return Status::RNR_RETRY_EXC_ERR;
     case Nak::invalid_request:
       return Status::REM_INV_REQ_ERR;
     case Nak::remote_access:

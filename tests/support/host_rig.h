@@ -43,12 +43,15 @@ class StubNic : public sc_core::sc_module,
   }
   void set_state(std::uint32_t qpn, verbs::QpState state) override { qps[qpn - 1].state = state; }
   verbs::QpState state(std::uint32_t qpn) const override { return qps[qpn - 1].state; }
+  verbs::QpType type(std::uint32_t qpn) const override { return qps[qpn - 1].attributes.type; }
   std::uint32_t port() const override { return 5; }
   Bytes link_mtu() const override { return Bytes(1024); }
 
   void ring(std::uint32_t qpn, std::uint32_t producer, Bytes wqe_bytes) override {
     rings.push_back({scheduler_.now(), qpn, producer, wqe_bytes});
   }
+
+  void receives_posted(std::uint32_t qpn) override { receive_doorbells.push_back(qpn); }
 
   engine::Task<int> execute(const ports::Command::Request& request) override {
     commands.push_back(request);
@@ -98,6 +101,7 @@ class StubNic : public sc_core::sc_module,
   };
   std::vector<Qp> qps;
   std::vector<Ring> rings;
+  std::vector<std::uint32_t> receive_doorbells;  ///< QP numbers
   std::vector<ports::Command::Request> commands;
   std::vector<ports::Umr::Request> umrs;
   unsigned umrs_now = 0, umrs_most = 0;  ///< UMR work requests under way at once

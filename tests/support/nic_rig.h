@@ -53,11 +53,13 @@ class KeepCq : public ports::CompletionQueue {
  public:
   KeepCq(engine::Scheduler& scheduler, Pa ring) : scheduler_(scheduler), ring_(ring) {}
   Pa next_slot() override { return ring_ + Bytes(64 * (count_++ % 64)); }
-  void arrive(const verbs::Completion& completion) override {
+  void arrive(const verbs::Completion& completion, std::uint32_t place) override {
     completions.push_back(completion);
+    places.push_back(place);
     times.push_back(scheduler_.now());
   }
   std::vector<verbs::Completion> completions;
+  std::vector<std::uint32_t> places;
   std::vector<Time> times;
 
  private:
@@ -87,8 +89,10 @@ class NicRig {
   struct Pair {
     std::uint32_t local = 0, remote = 0;
     std::shared_ptr<ports::SendRing> ring, peer_ring;
-    std::shared_ptr<KeepCq> cq, peer_cq;
+    std::shared_ptr<ports::ReceiveRing> receives, peer_receives;
+    std::shared_ptr<KeepCq> cq, peer_cq, receive_cq, peer_receive_cq;
     std::uint32_t producer = 0;
+    std::uint32_t receive_slot = 0;
   };
 
   explicit NicRig(const RigSettings& settings = {}, const nic::NicReplacements& replace_at_0 = {})
@@ -139,21 +143,35 @@ class NicRig {
 
   Pair connect(std::uint32_t depth = 128, verbs::Access access = verbs::Access::remote_read | verbs::Access::remote_write,
                Bytes mtu = Bytes(4096), std::uint32_t reads = 16) {
+    ports::QpAttributes attributes;
+    attributes.access = access;
+    attributes.rd_atomic = attributes.dest_rd_atomic = reads;
+    attributes.mtu = mtu;
+    return connect(depth, attributes);
+  }
+  /// The same with attributes of one's own; rings and CQs are filled in, but a shared receive ring of the peer is kept.
+  Pair connect(std::uint32_t depth, const ports::QpAttributes& wanted) {
     Pair pair;
-    const auto make = [&](std::uint32_t h, std::shared_ptr<ports::SendRing>& ring, std::shared_ptr<KeepCq>& cq) {
+    const auto make = [&](std::uint32_t h, std::shared_ptr<ports::SendRing>& ring, std::shared_ptr<KeepCq>& cq,
+                          std::shared_ptr<ports::ReceiveRing>& receives, std::shared_ptr<KeepCq>& receive_cq) {
       ring = std::make_shared<ports::SendRing>(hosts[h].memory->allocate(Bytes(depth * 64), page_bytes), depth, 4, 1);
       cq = std::make_shared<KeepCq>(scheduler, hosts[h].memory->allocate(Bytes(4096), page_bytes));
-      ports::QpAttributes attributes;
+      receive_cq = std::make_shared<KeepCq>(scheduler, hosts[h].memory->allocate(Bytes(4096), page_bytes));
+      ports::QpAttributes attributes = wanted;
       attributes.pd = 1;
-      attributes.access = access;
       attributes.ring = ring;
-      attributes.send_cq = attributes.recv_cq = cq;
-      attributes.rd_atomic = attributes.dest_rd_atomic = reads;
-      attributes.mtu = mtu;
+      attributes.send_cq = cq;
+      attributes.recv_cq = receive_cq;
+      if (h == 0 || !attributes.receives) {
+        const Pa base = hosts[h].memory->allocate(Bytes(256 * 64 + 4096), page_bytes);
+        attributes.receives = std::make_shared<ports::ReceiveRing>(base, base + Bytes(256 * 64), 256, 4, Bytes(64));
+        attributes.shared_receives = false;
+      }
+      receives = attributes.receives;
       return hosts[h].nic->create_qp(attributes);
     };
-    pair.local = make(0, pair.ring, pair.cq);
-    pair.remote = make(1, pair.peer_ring, pair.peer_cq);
+    pair.local = make(0, pair.ring, pair.cq, pair.receives, pair.receive_cq);
+    pair.remote = make(1, pair.peer_ring, pair.peer_cq, pair.peer_receives, pair.peer_receive_cq);
     hosts[0].nic->set_peer(pair.local, 1, pair.remote);
     hosts[1].nic->set_peer(pair.remote, 0, pair.local);
     hosts[0].nic->set_state(pair.local, verbs::QpState::rts);
@@ -179,6 +197,20 @@ class NicRig {
     wqe.stamp[unsigned(ports::Step::posted)] = scheduler.now();
     ++pair.producer;
     return wqe;
+  }
+  /// A receive at the peer, with one SGE, or with none when it has no bytes; `wr` numbers rise from 1001.
+  void receive(Pair& pair, verbs::Sge sge) {
+    const std::uint32_t slot = pair.receive_slot++ % pair.peer_receives->depth();
+    ports::Wqe& wqe = pair.peer_receives->at(slot);
+    wqe = {};
+    wqe.wr = 1000 + pair.receive_slot;
+    wqe.opcode = verbs::Opcode::recv;
+    wqe.flags = verbs::Send::signaled;
+    wqe.length = sge.length;
+    wqe.sge_count = sge.length == 0 ? 0 : 1;
+    pair.peer_receives->storage(slot)[0] = sge;
+    wqe.sges = pair.peer_receives->storage(slot).data();
+    pair.peer_receives->line_up(slot);
   }
   void ring(Pair& pair, bool blueflame) { hosts[0].nic->doorbells().ring(pair.local, pair.producer, blueflame ? Bytes(64) : Bytes{}); }
 

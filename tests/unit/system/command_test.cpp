@@ -27,6 +27,8 @@ TEST_CASE("A program that waits for what cannot come ends with its places and ex
   std::string text = read_file("traces/stale_key.mtrace");
   const std::string gone = "b.t0 dereg_mr dst";
   text.replace(text.find(gone), gone.size(), "b.t0 destroy_qp qp");
+  const std::string qp = "a.t0 create_qp qp pd=pd";
+  text.replace(text.find(qp), qp.size(), qp + " timeout=0");  // nobody asks whether the answer will come
   const TempFolder folder;
   const CommandResult result = run_command({"run", "configs/examples/recorded.yaml", folder.write("t.mtrace", text)});
   CHECK(result.code == 1);
@@ -121,9 +123,31 @@ TEST_CASE("The recorded runs of perftest that only write and read replay as they
   }
 }
 
-TEST_CASE("What a recorded run uses beyond this build is named once each, before the run") {
+TEST_CASE("A program that sends to a QP that is gone learns of it when its patience ends") {
+  std::string text = read_file("traces/stale_key.mtrace");
+  const std::string gone = "b.t0 dereg_mr dst", expected = "expect=REM_ACCESS_ERR", qp = "a.t0 create_qp qp pd=pd";
+  text.replace(text.find(gone), gone.size(), "b.t0 destroy_qp qp");
+  text.replace(text.find(qp), qp.size(), qp + " timeout=5 retry=3");
+  text.replace(text.find(expected), expected.size(), "expect=RETRY_EXC_ERR");
   const TempFolder folder;
-  CHECK(refusal(folder, {"run", "configs/examples/recorded.yaml", "traces/recorded/ib_send_bw-4k.mtrace"}) ==
-        "traces/recorded/ib_send_bw-4k.mtrace:29:16: 'post_recv' is not modelled yet\n"
-        "traces/recorded/ib_send_bw-4k.mtrace:543:35: 'post_send send' is not modelled yet\n");
+  const CommandResult result =
+      run_command({"run", "configs/examples/recorded.yaml", folder.write("t.mtrace", text), "--json", folder.path("out.json")});
+  CHECK(result.code == 0);
+  const auto json = nlohmann::json::parse(read_file(folder.path("out.json")));
+  // Four times 131.072 us: the first attempt and three more.
+  CHECK(json["summary"]["simulated_ns"] > 524'288.0);
+}
+
+TEST_CASE("What a trace uses beyond this build is named once each, before the run") {
+  const TempFolder folder;
+  const std::string trace = folder.write("t.mtrace",
+                                         "mtrace 1\n"
+                                         "a.t0 mmap buf len=4K\n"
+                                         "a.t0 swapout buf\n"
+                                         "a.t0 alloc_pd pd\n"
+                                         "a.t0 reg_mr mr pd=pd addr=buf len=4K access=lw,od\n"
+                                         "a.t0 swapout buf\n");
+  CHECK(refusal(folder, {"run", "configs/examples/recorded.yaml", trace}) ==
+        "t.mtrace:3:6: 'swapout' is not modelled yet\n"
+        "t.mtrace:5:45: 'reg_mr access=od' is not modelled yet\n");
 }

@@ -64,7 +64,11 @@ struct Pair {
     return rig.ask([&](auto& r, auto& c) { return rig.device.modify_qp(0, qp, state, r, c); }).error;
   }
   void complete(std::uint64_t wr, Status status = Status::SUCCESS, unsigned which = 0) {
-    rig.nic.qps[which].attributes.send_cq->arrive({wr, status, verbs::Opcode::write, 0});
+    // The newest request with that number; one that was never posted stands nowhere.
+    ports::SendRing& ring = *rig.nic.qps[which].attributes.ring;
+    std::uint32_t index = rig.nic.rings.empty() ? 0 : rig.nic.rings.back().producer;
+    while (index != 0 && ring.at(index - 1).wr != wr) --index;
+    rig.nic.qps[which].attributes.send_cq->arrive({wr, status, verbs::Opcode::write, 0}, index - 1);
   }
   std::vector<verbs::Completion> poll(std::size_t most = 16) {
     std::vector<verbs::Completion> out(most);

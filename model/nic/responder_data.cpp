@@ -1,0 +1,123 @@
+// SENDs and WRITEs: requests that bring data.
+#include <algorithm>
+
+#include "nic/responder.h"
+#include "nic/responder_marks.h"
+#include "nic/scatter.h"
+
+namespace mtsim::nic {
+
+// The order of checks of an RC responder: QP access flags; a receive for a SEND or for the immediate of a WRITE; then for a WRITE its key,
+// PD, access and the whole range of the message on its first packet, nothing if it is empty; for a SEND the room and the elements of the
+// receive, as the data needs them. Nothing is written of a WRITE that is refused.
+engine::Task<int> Responder::data(Qp& qp, ports::Packet& packet) {
+  co_await contexts_.take();
+  const Time begin = take_up();
+  const std::uint32_t life = qp.life;
+  const bool sends = verbs::is_send(packet.opcode);
+  packet.stamp[taken_up] = packet.stamp[judged] = packet.stamp[translated] = begin;
+  verbs::Nak nak =
+      packet.first ? verbs::check_request(packet.opcode, qp.attributes.access, qp.attributes.dest_rd_atomic) : verbs::Nak::none;
+  verbs::Status received = verbs::Status::SUCCESS;
+  // Of an unreliable connection the receive of a message that lost a packet serves the next.
+  const bool needs_receive = verbs::takes_receive(packet.opcode) && (sends ? packet.first : packet.last) && !qp.receive;
+  if (needs_receive && nak == verbs::Nak::none) {
+    if (!qp.receive_queue->has()) {
+      // Those of a shared queue may be gone again once it is this message's turn.
+      co_await qp.receive_queue->wait();
+      if (qp.life != life) {
+        contexts_.give();
+        co_return 0;
+      }
+    }
+    if (qp.receive_queue->has()) qp.receive = qp.receive_queue->pop();
+    else nak = verbs::Nak::receiver_not_ready;
+  }
+  if (sends && packet.first && qp.receive) qp.attributes.receives->at(*qp.receive).begin = packet.stamp[arrived];
+  if (nak != verbs::Nak::none || packet.payload.raw == 0) {
+    co_await engine::Until(scheduler_, clock_.edge(std::max(begin, scheduler_.now())), qp.responder_order);
+  } else if (sends) {
+    nak = co_await place_send(qp, packet, begin, received);
+  } else {
+    ports::Query query;
+    query.order = qp.responder_order;
+    query.wish = {packet.rkey, qp.attributes.pd, verbs::Access::remote_write, Iova(packet.address), Bytes(packet.length)};
+    for (std::uint64_t done = 0; done < packet.payload.raw;) {
+      query.address = Iova(packet.address + packet.offset + done);
+      if (!translator->probe(query, std::max(begin, clock_.edge(scheduler_.now())))) co_await translator->walk(query);
+      co_await engine::Until(scheduler_, query.ready, query.order);
+      packet.stamp[judged] = query.judged;
+      packet.stamp[translated] = query.ready;
+      if (!query.ok()) {
+        nak = verbs::Nak::remote_access;
+        break;
+      }
+      const Bytes run = std::min(query.length, Bytes(packet.payload.raw - done));
+      co_await ports::WriteRoom(*dma.operator->());
+      dma->write(query.physical, run, nullptr);
+      done += run.raw;
+    }
+  }
+  contexts_.give();
+  packet.stamp[moved] = scheduler_.now();
+  if (qp.life != life) co_return 0;
+  if (nak == verbs::Nak::none) accepted(qp, packet);
+  else refuse(qp, packet, nak, received);
+  co_return 0;
+}
+
+engine::Task<verbs::Nak> Responder::place_send(Qp& qp, ports::Packet& packet, Time begin, verbs::Status& received) {
+  const std::uint32_t life = qp.life;
+  const ports::Wqe& wqe = qp.attributes.receives->at(*qp.receive);
+  if (packet.offset + packet.payload.raw > wqe.length) {
+    co_await engine::Until(scheduler_, clock_.edge(std::max(begin, scheduler_.now())), qp.responder_order);
+    received = verbs::Status::LOC_LEN_ERR;
+    co_return verbs::Nak::invalid_request;
+  }
+  ports::Query query;
+  query.order = qp.responder_order;
+  query.judged = query.ready = begin;
+  const Scatter units{scheduler_, clock_, *translator.operator->(), *dma.operator->()};
+  const std::span<const verbs::Sge> sges(wqe.sges, wqe.sge_count);
+  const bool placed = co_await scatter(units, qp, sges, packet.offset, packet.payload.raw, begin, query);
+  packet.stamp[judged] = query.judged;
+  packet.stamp[translated] = query.ready;
+  if (placed || qp.life != life) co_return verbs::Nak::none;
+  received = verbs::Status::LOC_PROT_ERR;
+  co_return verbs::Nak::remote_operational;
+}
+
+void Responder::accepted(Qp& qp, const ports::Packet& packet) {
+  advance(qp, packet);
+  if (!packet.last) return;
+  if (qp.receive) {
+    ports::Wqe& wqe = qp.attributes.receives->at(*qp.receive);
+    if (packet.opcode == verbs::Opcode::write_imm) wqe.begin = packet.stamp[arrived];
+    end_receive(qp, packet, verbs::Status::SUCCESS);
+  }
+  if (qp.connected()) answer(qp, packet, verbs::Nak::none);
+}
+
+void Responder::end_receive(Qp& qp, const ports::Packet& packet, verbs::Status status) {
+  ports::Wqe& wqe = qp.attributes.receives->at(*qp.receive);
+  std::copy(packet.stamp.begin(), packet.stamp.end(), wqe.stamp.begin() + unsigned(ports::Step::wire));
+  // The library is told how much came, by a WRITE with immediate too.
+  retirement->received(qp, status, packet.offset + packet.payload.raw);
+}
+
+// A receiver that is not ready asks to be tried again. Any other refusal ends the QP, with the peer told first; on an unreliable connection
+// nobody is told, and only an error of the receive itself ends it.
+void Responder::refuse(Qp& qp, const ports::Packet& packet, verbs::Nak nak, verbs::Status received) {
+  if (nak == verbs::Nak::receiver_not_ready) {
+    ++naks_.rnr;
+    qp.refused = true;
+  }
+  if (qp.connected()) answer(qp, packet, nak);
+  if (nak == verbs::Nak::receiver_not_ready) return;
+  if (qp.receive && received != verbs::Status::SUCCESS) end_receive(qp, packet, received);
+  else if (!qp.connected()) return;
+  else if (qp.receive && packet.opcode == verbs::Opcode::write_imm) end_receive(qp, packet, verbs::Status::LOC_ACCESS_ERR);
+  retirement->fail(qp);
+}
+
+}  // namespace mtsim::nic

@@ -1,0 +1,132 @@
+// READs and atomics: requests that are answered by data.
+#include <algorithm>
+
+#include "nic/responder.h"
+#include "nic/responder_marks.h"
+
+namespace mtsim::nic {
+
+// A READ is carried out in pieces of a train each; the first carries the judgement of the whole range.
+engine::Task<int> Responder::read(Qp& qp, ports::Packet& packet) {
+  const std::uint32_t life = qp.life;
+  ports::Query query;
+  query.order = qp.responder_order;
+  query.wish = {packet.rkey, qp.attributes.pd, verbs::Access::remote_read, Iova(packet.address), Bytes(packet.length)};
+  advance(qp, packet);
+  std::uint64_t offset = 0;
+  do {
+    const std::uint64_t bytes = std::min(qp.train, packet.length - offset);
+    co_await buffer_.take(Bytes(bytes));
+    co_await contexts_.take();
+    const Time begin = take_up();
+    packet.stamp[taken_up] = packet.stamp[judged] = packet.stamp[translated] = begin;
+    verbs::Nak nak =
+        offset == 0 ? verbs::check_request(verbs::Opcode::read, qp.attributes.access, qp.attributes.dest_rd_atomic) : verbs::Nak::none;
+    if (nak != verbs::Nak::none || bytes == 0) co_await engine::Until(scheduler_, clock_.edge(begin), qp.responder_order);
+    Pa from;
+    Bytes run;
+    for (std::uint64_t done = 0; nak == verbs::Nak::none && done < bytes;) {
+      query.address = Iova(packet.address + offset + done);
+      if (!translator->probe(query, std::max(begin, clock_.edge(scheduler_.now())))) co_await translator->walk(query);
+      co_await engine::Until(scheduler_, query.ready, query.order);
+      packet.stamp[judged] = query.judged;
+      packet.stamp[translated] = query.ready;
+      if (!query.ok()) {
+        nak = verbs::Nak::remote_access;
+        break;
+      }
+      if (run.raw != 0) scheduler_.spawn(fetch(from, run, query.order));
+      from = query.physical;
+      run = std::min(query.length, Bytes(bytes - done));
+      done += run.raw;
+    }
+    contexts_.give();
+    if (qp.life != life || nak != verbs::Nak::none) {
+      buffer_.give_at(scheduler_.now(), Bytes(bytes));
+      packet.stamp[moved] = scheduler_.now();
+      if (qp.life == life) refuse(qp, packet, nak, verbs::Status::SUCCESS);
+      break;
+    }
+    ports::Packet& reply = reply_to(qp, packet, ports::Packet::Kind::response);
+    reply.first = offset == 0;
+    reply.offset = offset;
+    reply.payload = Bytes(bytes);
+    offset += bytes;
+    reply.last = offset == packet.length;
+    reply.packets = qp.packets(bytes);
+    // The first and the last packet of a response carry an AETH; a response of one packet carries one.
+    const std::uint64_t aeths = reply.packets == 1 ? (reply.first || reply.last) : unsigned(reply.first) + unsigned(reply.last);
+    reply.wire = Bytes(reply.packets * format_.overhead.raw + bytes + aeths * format_.aeth.raw);
+    scheduler_.spawn(respond(qp, reply, from, run));
+  } while (offset < packet.length);
+  co_return 0;
+}
+
+engine::Flow Responder::fetch(Pa address, Bytes length, engine::Order order) {
+  co_await ports::DmaRead(*dma.operator->(), address, length, ports::Agent::payload, order);
+}
+
+// Reads of one agent come back in order, so the end of the last run's read is the end of all.
+engine::Flow Responder::respond(Qp& qp, ports::Packet& reply, Pa from, Bytes last_run) {
+  Turnstile::Ticket ticket;
+  qp.answers.enter(ticket);
+  co_await ports::DmaRead(*dma.operator->(), from, last_run, ports::Agent::payload, qp.responder_order);
+  reply.stamp[moved] = scheduler_.now();
+  co_await qp.answers.turn(ticket);
+  const Bytes bytes = reply.payload;
+  buffer_.give_at(network->transmit(reply), bytes);
+  qp.answers.leave(ticket);
+}
+
+/// An atomic: the key for the whole word, then its alignment; the word is read, and written back under a lock of its own.
+engine::Task<int> Responder::atomic(Qp& qp, ports::Packet& packet) {
+  const std::uint32_t life = qp.life;
+  co_await contexts_.take();
+  const Time begin = take_up();
+  packet.stamp[taken_up] = packet.stamp[judged] = packet.stamp[translated] = begin;
+  advance(qp, packet);
+  verbs::Nak nak = verbs::check_request(packet.opcode, qp.attributes.access, qp.attributes.dest_rd_atomic);
+  ports::Query query;
+  query.order = qp.responder_order;
+  query.wish = {packet.rkey, qp.attributes.pd, verbs::Access::remote_atomic, Iova(packet.address), Bytes(8)};
+  query.address = Iova(packet.address);
+  if (nak == verbs::Nak::none) {
+    if (!translator->probe(query, begin)) co_await translator->walk(query);
+    co_await engine::Until(scheduler_, query.ready, query.order);
+    packet.stamp[judged] = query.judged;
+    packet.stamp[translated] = query.ready;
+    if (!query.ok()) nak = verbs::Nak::remote_access;
+    else if (packet.address % 8 != 0) nak = verbs::Nak::invalid_request;
+  } else {
+    co_await engine::Until(scheduler_, clock_.edge(begin), qp.responder_order);
+  }
+  contexts_.give();
+  if (qp.life != life) co_return 0;
+  if (nak != verbs::Nak::none) {
+    packet.stamp[moved] = scheduler_.now();
+    refuse(qp, packet, nak, verbs::Status::SUCCESS);
+    co_return 0;
+  }
+  ports::Packet& reply = reply_to(qp, packet, ports::Packet::Kind::response);
+  reply.payload = Bytes(8);
+  reply.wire = format_.overhead + format_.aeth + format_.atomic_ack;
+  scheduler_.spawn(modify(qp, reply, query.physical));
+  co_return 0;
+}
+
+engine::Flow Responder::modify(Qp& qp, ports::Packet& reply, Pa word) {
+  Turnstile::Ticket ticket;
+  qp.answers.enter(ticket);
+  engine::Semaphore& lock = *locks_[word.raw / 8 % locks_.size()];
+  co_await lock.take();
+  co_await ports::DmaRead(*dma.operator->(), word, Bytes(8), ports::Agent::payload, qp.responder_order);
+  co_await ports::WriteRoom(*dma.operator->());
+  dma->write(word, Bytes(8), nullptr);
+  lock.give();
+  reply.stamp[moved] = scheduler_.now();
+  co_await qp.answers.turn(ticket);
+  network->transmit(reply);
+  qp.answers.leave(ticket);
+}
+
+}  // namespace mtsim::nic

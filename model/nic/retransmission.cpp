@@ -1,0 +1,95 @@
+// The requester sends again what was refused for now or never answered: go-back-N, as the reliable connection service demands.
+#include "nic/requester.h"
+#include "verbs/timers.h"
+
+namespace mtsim::nic {
+
+/// Called for each piece sent: one comparison while the timer is being watched.
+void Requester::await_answer(Qp& qp, std::uint32_t index, Time sent) {
+  if (index == qp.retired) qp.progress = sent;
+  if (qp.ack.watched != 0 || qp.attributes.timeout == 0) return;
+  qp.ack.qp = &qp;
+  qp.ack.owner = this;
+  qp.ack.order = qp.requester_order;
+  qp.ack.due = due;
+  qp.ack.expire = [](engine::Deadline& deadline) {
+    auto& self = static_cast<Qp::Patience&>(deadline);
+    static_cast<Requester*>(self.owner)->give_up_or_resend(*self.qp);
+  };
+  scheduler_.watch(qp.ack, sent + verbs::ack_timeout(qp.attributes.timeout));
+}
+
+/// The transport timer runs while anything sent is unanswered, and starts anew with each answer.
+Time Requester::due(engine::Deadline& deadline) {
+  const Qp& qp = *static_cast<Qp::Patience&>(deadline).qp;
+  const bool unanswered = qp.retired != qp.next || qp.offset != 0;
+  if (!unanswered || !qp.still(qp.attempt) || qp.attributes.timeout == 0) return engine::Deadline::never;
+  return qp.progress + verbs::ack_timeout(qp.attributes.timeout);
+}
+
+/// No answer within the timeout.
+void Requester::give_up_or_resend(Qp& qp) {
+  std::uint32_t index = qp.retired;
+  while (qp.request(index).answered) ++index;
+  if (qp.retries == qp.attributes.retry) return over(qp, index, verbs::Status::RETRY_EXC_ERR);
+  ++qp.retries;
+  ++retries_.timeouts;
+  qp.progress = scheduler_.now();
+  go_back(qp, index, 0);
+  work->wake(qp);
+  scheduler_.watch(qp.ack, qp.progress + verbs::ack_timeout(qp.attributes.timeout));
+}
+
+/// A NAK that says where to go on: at once after a sequence error, after a while when the receiver was not ready.
+void Requester::try_again(Qp& qp, const ports::Packet& nak) {
+  // What had been sent before the first NAK came may bring more of them; a piece that is to be sent again was not refused.
+  const bool sent = static_cast<std::int32_t>(qp.next - nak.request) > 0 || (qp.next == nak.request && qp.offset > nak.offset);
+  if (qp.waiting || !sent) return;
+  const bool rnr = nak.nak == verbs::Nak::receiver_not_ready;
+  std::uint32_t& used = rnr ? qp.rnr_retries : qp.retries;
+  const std::uint32_t allowed = rnr ? qp.attributes.rnr_retry : qp.attributes.retry;
+  const bool for_ever = rnr && allowed == 7;
+  if (used == allowed && !for_ever) return over(qp, nak.request, verbs::status_of(nak.nak));
+  if (!for_ever) ++used;
+  ++(rnr ? retries_.rnr : retries_.sequence);
+  go_back(qp, nak.request, nak.offset);
+  qp.progress = scheduler_.now();
+  if (!rnr) return work->wake(qp);
+  qp.waiting = true;
+  qp.progress += verbs::rnr_delay(nak.rnr_timer);
+  qp.rnr.qp = &qp;
+  qp.rnr.owner = this;
+  qp.rnr.order = qp.requester_order;
+  qp.rnr.due = [](engine::Deadline& deadline) {
+    const Qp& self = *static_cast<Qp::Patience&>(deadline).qp;
+    return self.waiting && self.still(self.attempt) ? self.progress : engine::Deadline::never;
+  };
+  qp.rnr.expire = [](engine::Deadline& deadline) {
+    auto& self = static_cast<Qp::Patience&>(deadline);
+    self.qp->waiting = false;
+    static_cast<Requester*>(self.owner)->work->wake(*self.qp);
+  };
+  scheduler_.watch(qp.rnr, qp.progress);
+}
+
+void Requester::go_back(Qp& qp, std::uint32_t index, std::uint64_t offset) {
+  ++qp.attempt;
+  const std::uint32_t end = qp.next + (qp.offset != 0);
+  for (std::uint32_t i = index; i != end; ++i) {
+    Qp::Outstanding& request = qp.request(i);
+    request.repeated = true;
+    if (request.reading) --qp.reads;
+    request.reading = false;
+  }
+  qp.next = qp.fetched = index;
+  qp.offset = offset;
+}
+
+void Requester::pass(Qp& qp, std::uint32_t index) {
+  ++qp.attempt;
+  qp.next = index + 1;
+  qp.offset = 0;
+  if (static_cast<std::int32_t>(qp.fetched - qp.next) < 0) qp.fetched = qp.next;
+}
+
+}  // namespace mtsim::nic

@@ -1,0 +1,36 @@
+#include "nic/scatter.h"
+
+#include <algorithm>
+
+namespace mtsim::nic {
+
+engine::Task<bool> scatter(Scatter units, Qp& qp, std::span<const verbs::Sge> sges, std::uint64_t offset, std::uint64_t length, Time begin,
+                           ports::Query& query) {
+  const std::uint32_t life = qp.life;
+  std::uint64_t skip = offset, left = length;
+  for (const verbs::Sge& sge : sges) {
+    if (left == 0) break;
+    if (skip >= sge.length) {
+      skip -= sge.length;
+      continue;
+    }
+    while (skip < sge.length && left != 0) {
+      query.wish = {sge.lkey, qp.attributes.pd, verbs::Access::local_write, Iova(sge.address), Bytes(sge.length)};
+      query.address = Iova(sge.address + skip);
+      const Time start = std::max(begin, units.clock.edge(units.scheduler.now()));
+      if (!units.translator.probe(query, start)) co_await units.translator.walk(query);
+      co_await engine::Until(units.scheduler, query.ready, query.order);
+      if (!query.ok()) co_return false;
+      co_await ports::WriteRoom(units.dma);
+      if (qp.life != life) co_return true;
+      const Bytes run = std::min(query.length, Bytes(std::min<std::uint64_t>(left, sge.length - skip)));
+      units.dma.write(query.physical, run, nullptr);
+      skip += run.raw;
+      left -= run.raw;
+    }
+    skip = 0;
+  }
+  co_return true;
+}
+
+}  // namespace mtsim::nic

@@ -1,0 +1,27 @@
+// Writing the data of a message to a list of scatter elements, as the requester does for READ responses and the responder for SENDs.
+#pragma once
+
+#include <span>
+
+#include "engine/flow.h"
+#include "engine/scheduler.h"
+#include "nic/qp.h"
+#include "ports/dma.h"
+#include "ports/translator.h"
+
+namespace mtsim::nic {
+
+struct Scatter {
+  engine::Scheduler& scheduler;
+  Clock clock;
+  ports::Translator& translator;
+  ports::Dma& dma;
+};
+
+/// Bytes [offset, offset + length) of a message go to where the elements say; look-ups begin at `begin` at the earliest. Elements are
+/// judged in order, each when the data needs it, for LOCAL_WRITE. False when one refused; what came before it is written. Stops early,
+/// true, when the QP's life ends. `query` keeps the last look-up; elements must live as long as the QP's queues.
+engine::Task<bool> scatter(Scatter units, Qp& qp, std::span<const verbs::Sge> sges, std::uint64_t offset, std::uint64_t length, Time begin,
+                           ports::Query& query);
+
+}  // namespace mtsim::nic
