@@ -30,6 +30,9 @@ std::string described(const ResourceStats& r) {
   return fmt::format("{} ({})", r.name, what);
 }
 
+/// A message and the receive that it took are one operation: the sender's.
+bool counts(const OperationStats& o) { return o.opcode != verbs::Opcode::recv; }
+
 }  // namespace
 
 Time CpuStats::registering() const {
@@ -40,13 +43,15 @@ Time CpuStats::registering() const {
 
 std::uint64_t completed_operations(const Report& r) {
   std::uint64_t n = 0;
-  for (const OperationStats& o : r.operations) n += o.completed;
+  for (const OperationStats& o : r.operations)
+    if (counts(o)) n += o.completed;
   return n;
 }
 
 Bytes payload(const Report& r) {
   Bytes n;
-  for (const OperationStats& o : r.operations) n += o.bytes;
+  for (const OperationStats& o : r.operations)
+    if (counts(o)) n += o.bytes;
   return n;
 }
 
@@ -58,6 +63,7 @@ LatencyTable all_latencies(const Report& r) {
   std::vector<TotalTime> totals;
   Histogram latency;
   for (const OperationStats& o : r.operations) {
+    if (!counts(o)) continue;
     latency.merge(o.latency.latency());
     for (std::size_t i = 0; i < o.latency.steps().size(); ++i) {
       const std::string& step = o.latency.steps()[i];

@@ -18,7 +18,8 @@ namespace mtsim::results {
 /// Version of the JSON's layout. It rises when a reader of the older layout would misread the newer.
 inline constexpr unsigned schema_version = 1;
 
-/// Work requests of one opcode within the measured window.
+/// Work requests of one opcode within the measured window. Receives are listed too, from their message's arrival on; sums over all opcodes
+/// leave them out, since the sender's request counts already.
 struct OperationStats {
   verbs::Opcode opcode = verbs::Opcode::write;
   std::uint64_t posted = 0;

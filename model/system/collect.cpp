@@ -141,6 +141,14 @@ void add_counters(const std::string& name, Host& host, results::Report& report) 
   add("nic.wqe_fetches", "count", "reads that fetched WQEs", host.nic.scheduler.fetches());
   add("nic.wqes_fetched", "count", "WQEs fetched by them", host.nic.scheduler.fetched_wqes());
   add("nic.cqes", "count", "CQEs written", host.nic.completion.cqes());
+  const auto& retries = host.nic.requester.retries();
+  const auto& naks = host.nic.responder.naks();
+  add("nic.rnr_naks", "count", "RNR NAKs sent: a message found no receive", naks.rnr);
+  add("nic.sequence_naks", "count", "NAKs sent for a packet out of sequence", naks.sequence);
+  add("nic.duplicates", "count", "request packets that came again", naks.duplicates);
+  add("nic.rnr_retries", "count", "times a QP went back after an RNR NAK", retries.rnr);
+  add("nic.sequence_retries", "count", "times a QP went back after a sequence NAK", retries.sequence);
+  add("nic.timeouts", "count", "times a QP went back as no answer came in time", retries.timeouts);
   add("nic.dropped_packets", "count", "packets for QPs that do not exist or are not ready", host.nic.dropped_packets());
   add("nic.commands", "count", "firmware commands", host.nic.firmware.counts().commands);
   add("nic.mailboxes", "count", "command mailboxes read", host.nic.firmware.counts().mailboxes);
@@ -188,9 +196,9 @@ void describe_queues(Host& host, std::vector<std::string>& lines) {
   for (const auto& held : host.nic.queue_pairs().all()) {
     const nic::Qp& qp = *held;
     if (qp.destroyed || qp.retired == qp.producer) continue;
-    lines.push_back(fmt::format("{}.nic: QP {:#x} ({}) has {} requests outstanding: {} sent or being sent, {} in the NIC, {} READs", name,
+    lines.push_back(fmt::format("{}.nic: QP {:#x} ({}) has {} requests outstanding: {} sent or being sent, {} in the NIC, {} READs{}", name,
                                 qp.qpn, verbs::name(qp.state), qp.producer - qp.retired, qp.next - qp.retired, qp.fetched - qp.next,
-                                qp.reads));
+                                qp.reads, qp.waiting ? "; its peer was not ready to receive, and it tries again and again" : ""));
   }
   for (const auto& [what, in_use] :
        {std::pair{"requester contexts", host.nic.requester.contexts().in_use()},
