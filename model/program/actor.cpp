@@ -70,6 +70,8 @@ Progress Actor::fetch() {
 Progress Actor::issue() {
   switch (op_.kind) {
     case Kind::post_send:
+    case Kind::post_recv:
+    case Kind::post_srq:
       return issue_post();
     case Kind::poll:
       return issue_poll();
@@ -85,7 +87,7 @@ Progress Actor::issue() {
 }
 
 bool Actor::answer() {
-  if (op_.kind == Kind::post_send) {
+  if (posts(op_.kind)) {
     if (submitted_) answer_post();
     return true;
   }
@@ -100,7 +102,7 @@ bool Actor::answer() {
 Progress Actor::close() {
   for (const auto& list : lists_)
     if (list->queue != 0) {
-      op_.kind = Kind::post_send;
+      op_.kind = list->kind;
       op_.id = list->queue;
       stage_ = Stage::answer;
       reply_ = {};
@@ -144,7 +146,7 @@ std::string Actor::text(std::uint64_t wr) const {
   std::string text(name(op_.kind));
   if (op_.kind == Kind::barrier) return text + ' ' + scene_.names.barrier_name(op_.barrier) + " n=" + std::to_string(op_.count);
   if (op_.id != 0) text += ' ' + scene_.names.object_name(op_.id);
-  if (op_.kind == Kind::post_send || (op_.kind == Kind::poll && op_.has_wr)) text += " wr=" + std::to_string(wr);
+  if (posts(op_.kind) || (op_.kind == Kind::poll && op_.has_wr)) text += " wr=" + std::to_string(wr);
   else if (op_.kind == Kind::poll && op_.idle) text += " idle=" + std::to_string(op_.number);
   else if (op_.kind == Kind::poll) text += " n=" + std::to_string(std::max<std::uint32_t>(op_.count, 1));
   return text;

@@ -49,15 +49,18 @@ class Actor final : public verbs::Caller {
  private:
   enum class Stage : std::uint8_t { fetch, issue, answer, close, ended };
 
-  /// Requests that go down in one call: all but the last came with `more`.
+  /// Requests that go down in one call: all but the last came with `more`. Sends and receives of one QP make lists of their own.
   struct List {
     struct Line {
-      std::uint64_t number = 0;
+      std::uint64_t number = 0, wr = 0;
       std::size_t sges = 0;  ///< how many of the list's scatter elements are its
       Expectation expect;
     };
-    NameId queue = 0;  ///< 0: not in use
-    std::vector<verbs::SendRequest> requests;
+    NameId queue = 0;                          ///< the QP or SRQ; 0: not in use
+    Kind kind = Kind::post_send;               ///< how it goes down
+    std::size_t size = 0;                      ///< requests in it
+    std::vector<verbs::SendRequest> sends;     ///< with post_send
+    std::vector<verbs::RecvRequest> receives;  ///< with the others
     std::vector<verbs::Sge> sges;
     std::vector<Line> lines;  ///< one a request; only grows, so that expectations keep their capacity
   };
@@ -75,6 +78,7 @@ class Actor final : public verbs::Caller {
   verbs::Progress issue_release();
   verbs::Progress issue_reg_mr();
   verbs::Progress issue_create_qp();
+  verbs::Progress issue_create_srq();
   verbs::Progress issue_connect();
   void record_reply();
   void record_made();
@@ -82,16 +86,22 @@ class Actor final : public verbs::Caller {
 
   // Work requests (actor_post.cpp).
   verbs::Progress issue_post();
-  void append_request(List&);
+  bool append_send(List&);
+  bool append_receive(List&);
+  NameId append_sges(List&, AddressView);
+  void append_line(List&);
+  bool leave_out(List&, std::size_t sges, NameId lacking);
   verbs::Progress submit(List&);
+  std::uint32_t queue_of(const List&) const;
   void answer_post();
-  List& list_of(NameId queue);
+  List& list_of(NameId queue, Kind);
   void clear(List&);
 
   // Completions (actor_poll.cpp).
   verbs::Progress issue_poll();
   bool answer_poll();
   void take(const verbs::Completion&);
+  bool satisfies(const verbs::Completion&, std::uint32_t shared);
   void judge(const verbs::Completion&);
 
   /// Nanoseconds of a program as a time; what no count of picoseconds holds becomes very long.
