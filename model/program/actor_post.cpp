@@ -128,6 +128,8 @@ Progress Actor::submit(List& list) {
   if (const verbs::Handle queue = scene_.objects.handle(list.queue, kind)) {
     if (list.kind == Kind::post_send) return device_->post_send(thread_, queue, list.sends, reply_, *this);
     if (list.kind == Kind::post_recv) return device_->post_recv(thread_, queue, list.receives, reply_, *this);
+    // Another thread may take the completion of one before this call has been answered, and must know what it is.
+    for (const verbs::RecvRequest& receive : list.receives) requests_.posted(receive.wr, queue_of(list));
     return device_->post_srq(thread_, queue, list.receives, reply_, *this);
   }
   reply_.error = EINVAL;  // the queue went between the list's lines
@@ -148,9 +150,11 @@ void Actor::answer_post() {
   const std::uint32_t queue = queue_of(list);
   for (std::size_t i = 0; i < list.size && i <= accepted; ++i) {
     const List::Line& line = list.lines[i];
-    if (i < accepted) requests_.posted(line.wr, queue);
+    if (i < accepted && list.kind != Kind::post_srq) requests_.posted(line.wr, queue);
     judge_error(line.expect, line.number, line.wr, i < accepted ? 0 : reply_.error);
   }
+  if (list.kind == Kind::post_srq)
+    for (std::size_t i = accepted; i < list.size; ++i) requests_.withdrawn(list.lines[i].wr);
   for (std::size_t i = accepted + 1; i < list.size; ++i) scene_.observer.left_unposted(list.lines[i].wr);
   clear(list);
 }

@@ -88,6 +88,12 @@ void Requests::posted(std::uint64_t wr, std::uint32_t queue) {
   posted_.insert(wr, {queue, false, false, 0});
 }
 
+void Requests::withdrawn(std::uint64_t wr) {
+  Posted* const found = posted_.find(wr);
+  if (!found || taken_shared(*found) == none) return;
+  posted_.erase(wr);
+}
+
 std::uint32_t Requests::taken(std::uint64_t wr) {
   Posted* const found = posted_.find(wr);
   if (!found) return none;
@@ -103,6 +109,7 @@ std::uint32_t Requests::taken(std::uint64_t wr) {
 }
 
 std::uint32_t Requests::taken_shared(Posted& p) {
+  // Not twice, nor once the queue has been destroyed.
   if (!p.coming) return none;
   p.coming = false;
   --pools_[queues_[p.queue].pool].coming;

@@ -117,6 +117,8 @@ class Requests {
   void passed(verbs::Thread thread, std::uint64_t wr) { threads_[thread].lowest = wr + 1; }
   void ended(verbs::Thread thread) { threads_[thread].ended = true; }
   void posted(std::uint64_t wr, std::uint32_t queue);
+  /// A receive of a shared queue was refused, if it was said to be posted.
+  void withdrawn(std::uint64_t wr);
   /// A queue completes in order, so all that was posted before `wr` there has completed too, silently or not. For a receive of a shared
   /// queue gives that queue: then exactly one of claim(), consumed() and set_aside() must follow with what it says of the completion.
   std::uint32_t taken(std::uint64_t wr);
