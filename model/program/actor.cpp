@@ -23,8 +23,10 @@ Actor::Actor(ActorId id, const Scene& scene, std::unique_ptr<Cursor> operations)
       thread_(scene.names.actors()[id].thread),
       device_(scene.devices[scene.names.actors()[id].host]),
       requests_(scene.requests[scene.names.actors()[id].host]),
+      lookout_(scene.lookouts[scene.names.actors()[id].host]),
       operations_(std::move(operations)) {
   lists_.push_back(std::make_unique<List>());
+  lookout_.threads.push_back(this);
 }
 
 void Actor::run() {
@@ -58,6 +60,7 @@ Progress Actor::fetch() {
     stage_ = Stage::close;
     return Progress::done;
   }
+  if (!lookout_.waiters.empty()) wake_waiters(0);
   ++begun_;
   stage_ = Stage::issue;
   lacking_ = false;
@@ -110,6 +113,7 @@ Progress Actor::close() {
     }
   requests_.ended(thread_);
   stage_ = Stage::ended;
+  if (!lookout_.waiters.empty()) wake_waiters(0);
   return Progress::done;
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "program/actor_lookout.h"
 #include "program/actor_observer.h"
 #include "program/actor_requests.h"
 #include "program/objects.h"
@@ -27,6 +28,7 @@ struct Scene {
   const Names& names;
   Objects& objects;
   std::vector<Requests>& requests;             ///< by host
+  std::vector<Lookout>& lookouts;              ///< by host
   const std::vector<verbs::Device*>& devices;  ///< by host: its process
   verbs::Meeting& meeting;
   Observer& observer;
@@ -99,6 +101,11 @@ class Actor final : public verbs::Caller {
 
   // Completions (actor_poll.cpp).
   verbs::Progress issue_poll();
+  verbs::Progress await_cq();
+  /// Those who wait for `made`, or have waited in vain, go on.
+  void wake_waiters(NameId made);
+  /// Whether another thread of the host has still to come to the line where this one stands.
+  bool others_behind() const;
   bool answer_poll();
   void take(const verbs::Completion&);
   bool satisfies(const verbs::Completion&, std::uint32_t shared);
@@ -119,6 +126,7 @@ class Actor final : public verbs::Caller {
   const verbs::Thread thread_;
   verbs::Device* const device_;
   Requests& requests_;
+  Lookout& lookout_;
   const std::unique_ptr<Cursor> operations_;
 
   Stage stage_ = Stage::fetch;
@@ -133,6 +141,7 @@ class Actor final : public verbs::Caller {
   List* submitted_ = nullptr;  ///< the list whose call is under way
   std::uint32_t wanted_ = 0;   ///< completions that the current poll still waits for
   bool polling_ = false;       ///< the device was asked, so `taken_` holds its answer
+  bool awaiting_ = false;      ///< the poll's CQ was not there yet
   bool hopeless_ = false;      ///< the poll waits for a request that can never complete
   std::array<verbs::Completion, 32> taken_;
 };

@@ -157,8 +157,12 @@ void Actor::record_made() {
       o.recv_queue = op_.srq == 0 ? requests_.open(op_.recv_cq) : requests_.open_use(scene_.objects[op_.srq].queue, op_.recv_cq);
       scene_.observer.made_qp(op_.id, static_cast<std::uint32_t>(reply_.value));
       break;
+    case Kind::create_cq:
+      o.kind = ObjectKind::cq;
+      if (!lookout_.waiters.empty()) wake_waiters(op_.id);
+      break;
     default:
-      o.kind = op_.kind == Kind::alloc_pd ? ObjectKind::pd : ObjectKind::cq;
+      o.kind = ObjectKind::pd;
   }
 }
 

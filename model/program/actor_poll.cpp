@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
+#include <utility>
 
 #include "program/actor.h"
 #include "program/expect.h"
@@ -16,7 +17,7 @@ using verbs::Progress;
 
 Progress Actor::issue_poll() {
   const verbs::Handle cq = scene_.objects.handle(op_.id, ObjectKind::cq);
-  if (cq == 0) return lack(op_.id);
+  if (cq == 0) return scene_.objects[op_.id].life == Life::unmade && others_behind() ? await_cq() : lack(op_.id);
   polling_ = true;
   hopeless_ = false;
   if (op_.idle) return device_->poll_after(thread_, cq, span(op_.number), taken_, reply_, *this);
@@ -37,7 +38,32 @@ Progress Actor::issue_poll() {
   return device_->poll(thread_, cq, op_.wait, std::span(taken_).first(1), reply_, *this);
 }
 
+Progress Actor::await_cq() {
+  awaiting_ = true;
+  const auto barrier = static_cast<std::uint32_t>(scene_.names.barrier_count() + id_);
+  lookout_.waiters.push_back({this, op_.id, barrier});
+  return scene_.meeting.arrive(*device_, thread_, barrier, 2, *this);
+}
+
+void Actor::wake_waiters(NameId made) {
+  for (std::size_t i = 0; i < lookout_.waiters.size();) {
+    const Lookout::Waiter waiter = lookout_.waiters[i];
+    if (waiter.cq != made && waiter.actor->others_behind()) {
+      ++i;
+      continue;
+    }
+    lookout_.waiters.erase(lookout_.waiters.begin() + static_cast<std::ptrdiff_t>(i));
+    scene_.meeting.arrive(*device_, thread_, waiter.barrier, 2, *this);  // the second to come: it does not wait
+  }
+}
+
+bool Actor::others_behind() const {
+  return std::any_of(lookout_.threads.begin(), lookout_.threads.end(),
+                     [this](const Actor* a) { return a != this && !a->done() && a->op_.line < op_.line; });
+}
+
 bool Actor::answer_poll() {
+  if (std::exchange(awaiting_, false)) return false;
   if (hopeless_) {
     scene_.observer.called(Kind::poll, EINVAL);
     report(op_.line, op_.wr, expected_statuses(op_.expect, op_.wr),
