@@ -23,8 +23,10 @@ Actor::Actor(ActorId id, const Scene& scene, std::unique_ptr<Cursor> operations)
       thread_(scene.names.actors()[id].thread),
       device_(scene.devices[scene.names.actors()[id].host]),
       requests_(scene.requests[scene.names.actors()[id].host]),
+      lookout_(scene.lookouts[scene.names.actors()[id].host]),
       operations_(std::move(operations)) {
   lists_.push_back(std::make_unique<List>());
+  lookout_.threads.push_back(this);
 }
 
 void Actor::run() {
@@ -58,6 +60,7 @@ Progress Actor::fetch() {
     stage_ = Stage::close;
     return Progress::done;
   }
+  if (!lookout_.waiters.empty()) wake_waiters(0);
   ++begun_;
   stage_ = Stage::issue;
   lacking_ = false;
@@ -70,6 +73,8 @@ Progress Actor::fetch() {
 Progress Actor::issue() {
   switch (op_.kind) {
     case Kind::post_send:
+    case Kind::post_recv:
+    case Kind::post_srq:
       return issue_post();
     case Kind::poll:
       return issue_poll();
@@ -85,7 +90,7 @@ Progress Actor::issue() {
 }
 
 bool Actor::answer() {
-  if (op_.kind == Kind::post_send) {
+  if (posts(op_.kind)) {
     if (submitted_) answer_post();
     return true;
   }
@@ -100,7 +105,7 @@ bool Actor::answer() {
 Progress Actor::close() {
   for (const auto& list : lists_)
     if (list->queue != 0) {
-      op_.kind = Kind::post_send;
+      op_.kind = list->kind;
       op_.id = list->queue;
       stage_ = Stage::answer;
       reply_ = {};
@@ -108,6 +113,7 @@ Progress Actor::close() {
     }
   requests_.ended(thread_);
   stage_ = Stage::ended;
+  if (!lookout_.waiters.empty()) wake_waiters(0);
   return Progress::done;
 }
 
@@ -144,7 +150,7 @@ std::string Actor::text(std::uint64_t wr) const {
   std::string text(name(op_.kind));
   if (op_.kind == Kind::barrier) return text + ' ' + scene_.names.barrier_name(op_.barrier) + " n=" + std::to_string(op_.count);
   if (op_.id != 0) text += ' ' + scene_.names.object_name(op_.id);
-  if (op_.kind == Kind::post_send || (op_.kind == Kind::poll && op_.has_wr)) text += " wr=" + std::to_string(wr);
+  if (posts(op_.kind) || (op_.kind == Kind::poll && op_.has_wr)) text += " wr=" + std::to_string(wr);
   else if (op_.kind == Kind::poll && op_.idle) text += " idle=" + std::to_string(op_.number);
   else if (op_.kind == Kind::poll) text += " n=" + std::to_string(std::max<std::uint32_t>(op_.count, 1));
   return text;

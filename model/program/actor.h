@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "program/actor_lookout.h"
 #include "program/actor_observer.h"
 #include "program/actor_requests.h"
 #include "program/objects.h"
@@ -27,6 +28,7 @@ struct Scene {
   const Names& names;
   Objects& objects;
   std::vector<Requests>& requests;             ///< by host
+  std::vector<Lookout>& lookouts;              ///< by host
   const std::vector<verbs::Device*>& devices;  ///< by host: its process
   verbs::Meeting& meeting;
   Observer& observer;
@@ -49,15 +51,18 @@ class Actor final : public verbs::Caller {
  private:
   enum class Stage : std::uint8_t { fetch, issue, answer, close, ended };
 
-  /// Requests that go down in one call: all but the last came with `more`.
+  /// Requests that go down in one call: all but the last came with `more`. Sends and receives of one QP make lists of their own.
   struct List {
     struct Line {
-      std::uint64_t number = 0;
+      std::uint64_t number = 0, wr = 0;
       std::size_t sges = 0;  ///< how many of the list's scatter elements are its
       Expectation expect;
     };
-    NameId queue = 0;  ///< 0: not in use
-    std::vector<verbs::SendRequest> requests;
+    NameId queue = 0;                          ///< the QP or SRQ; 0: not in use
+    Kind kind = Kind::post_send;               ///< how it goes down
+    std::size_t size = 0;                      ///< requests in it
+    std::vector<verbs::SendRequest> sends;     ///< with post_send
+    std::vector<verbs::RecvRequest> receives;  ///< with the others
     std::vector<verbs::Sge> sges;
     std::vector<Line> lines;  ///< one a request; only grows, so that expectations keep their capacity
   };
@@ -75,6 +80,7 @@ class Actor final : public verbs::Caller {
   verbs::Progress issue_release();
   verbs::Progress issue_reg_mr();
   verbs::Progress issue_create_qp();
+  verbs::Progress issue_create_srq();
   verbs::Progress issue_connect();
   void record_reply();
   void record_made();
@@ -82,16 +88,27 @@ class Actor final : public verbs::Caller {
 
   // Work requests (actor_post.cpp).
   verbs::Progress issue_post();
-  void append_request(List&);
+  bool append_send(List&);
+  bool append_receive(List&);
+  NameId append_sges(List&, AddressView);
+  void append_line(List&);
+  bool leave_out(List&, std::size_t sges, NameId lacking);
   verbs::Progress submit(List&);
+  std::uint32_t queue_of(const List&) const;
   void answer_post();
-  List& list_of(NameId queue);
+  List& list_of(NameId queue, Kind);
   void clear(List&);
 
   // Completions (actor_poll.cpp).
   verbs::Progress issue_poll();
+  verbs::Progress await_cq();
+  /// Those who wait for `made`, or have waited in vain, go on.
+  void wake_waiters(NameId made);
+  /// Whether another thread of the host has still to come to the line where this one stands.
+  bool others_behind() const;
   bool answer_poll();
   void take(const verbs::Completion&);
+  bool satisfies(const verbs::Completion&, std::uint32_t shared);
   void judge(const verbs::Completion&);
 
   /// Nanoseconds of a program as a time; what no count of picoseconds holds becomes very long.
@@ -109,6 +126,7 @@ class Actor final : public verbs::Caller {
   const verbs::Thread thread_;
   verbs::Device* const device_;
   Requests& requests_;
+  Lookout& lookout_;
   const std::unique_ptr<Cursor> operations_;
 
   Stage stage_ = Stage::fetch;
@@ -123,6 +141,7 @@ class Actor final : public verbs::Caller {
   List* submitted_ = nullptr;  ///< the list whose call is under way
   std::uint32_t wanted_ = 0;   ///< completions that the current poll still waits for
   bool polling_ = false;       ///< the device was asked, so `taken_` holds its answer
+  bool awaiting_ = false;      ///< the poll's CQ was not there yet
   bool hopeless_ = false;      ///< the poll waits for a request that can never complete
   std::array<verbs::Completion, 32> taken_;
 };

@@ -24,6 +24,8 @@ Progress Actor::issue_call() {
       return device_->create_cq(thread_, op_.depth, reply_, *this);
     case Kind::reg_mr:
       return issue_reg_mr();
+    case Kind::create_srq:
+      return issue_create_srq();
     case Kind::create_qp:
       return issue_create_qp();
     case Kind::connect:
@@ -64,7 +66,15 @@ Progress Actor::issue_create_qp() {
   if (request.send_cq == 0) return lack(op_.cq);
   request.recv_cq = scene_.objects.handle(op_.recv_cq, ObjectKind::cq);
   if (request.recv_cq == 0) return lack(op_.recv_cq);
+  request.srq = op_.srq == 0 ? 0 : scene_.objects.handle(op_.srq, ObjectKind::srq);
+  if (op_.srq != 0 && request.srq == 0) return lack(op_.srq);
   return device_->create_qp(thread_, request, reply_, *this);
+}
+
+Progress Actor::issue_create_srq() {
+  const verbs::CreateSrqRequest request{scene_.objects.handle(op_.pd, ObjectKind::pd), op_.depth, op_.sge_limit};
+  if (request.pd == 0) return lack(op_.pd);
+  return device_->create_srq(thread_, request, reply_, *this);
 }
 
 Progress Actor::issue_connect() {
@@ -87,6 +97,8 @@ Progress Actor::issue_release() {
       return with(ObjectKind::mr, [&](auto h) { return device_->dereg_mr(thread_, h, reply_, *this); });
     case Kind::destroy_cq:
       return with(ObjectKind::cq, [&](auto h) { return device_->destroy_cq(thread_, h, reply_, *this); });
+    case Kind::destroy_srq:
+      return with(ObjectKind::srq, [&](auto h) { return device_->destroy_srq(thread_, h, reply_, *this); });
     case Kind::destroy_qp:
       return with(ObjectKind::qp, [&](auto h) { return device_->destroy_qp(thread_, h, reply_, *this); });
     case Kind::modify_qp:
@@ -103,6 +115,7 @@ void Actor::record_reply() {
     case Kind::alloc_pd:
     case Kind::create_cq:
     case Kind::reg_mr:
+    case Kind::create_srq:
     case Kind::create_qp:
       return record_made();
     default:
@@ -134,13 +147,22 @@ void Actor::record_made() {
       o.lkey = reply_.lkey;
       o.rkey = reply_.rkey;
       break;
+    case Kind::create_srq:
+      o.kind = ObjectKind::srq;
+      o.queue = requests_.open_shared(op_.depth);
+      break;
     case Kind::create_qp:
       o.kind = ObjectKind::qp;
       o.queue = requests_.open(op_.cq);
+      o.recv_queue = op_.srq == 0 ? requests_.open(op_.recv_cq) : requests_.open_use(scene_.objects[op_.srq].queue, op_.recv_cq);
       scene_.observer.made_qp(op_.id, static_cast<std::uint32_t>(reply_.value));
       break;
+    case Kind::create_cq:
+      o.kind = ObjectKind::cq;
+      if (!lookout_.waiters.empty()) wake_waiters(op_.id);
+      break;
     default:
-      o.kind = op_.kind == Kind::alloc_pd ? ObjectKind::pd : ObjectKind::cq;
+      o.kind = ObjectKind::pd;
   }
 }
 
@@ -158,12 +180,19 @@ void Actor::record_gone() {
       o.life = Life::gone;
       requests_.drop_aside(op_.id);
       break;
-    case Kind::destroy_qp:
+    case Kind::destroy_srq:
       o.life = Life::gone;
       requests_.close(o.queue);
       break;
+    case Kind::destroy_qp:
+      o.life = Life::gone;
+      requests_.close(o.queue);
+      requests_.close(o.recv_queue);
+      break;
     case Kind::modify_qp:
-      if (op_.state == verbs::QpState::reset) requests_.forget(o.queue);
+      if (op_.state != verbs::QpState::reset) break;
+      requests_.forget(o.queue);
+      requests_.forget(o.recv_queue);
       break;
     default:
       break;

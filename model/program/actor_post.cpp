@@ -1,4 +1,4 @@
-// Actors post work requests, alone or in lists.
+// Actors post work requests, sends and receives, alone or in lists.
 //
 // A list is what consecutive posts to one queue with `more` build up: it goes down in one call with the first post that lacks it. When
 // the device refuses a request, those before it stay posted, its own line gets the errno, and the lines behind it are not judged: they
@@ -16,18 +16,18 @@ using verbs::Progress;
 Progress Actor::issue_post() {
   requests_.passed(thread_, op_.wr);
   submitted_ = nullptr;
-  List& list = list_of(op_.id);
-  append_request(list);
+  List& list = list_of(op_.id, op_.kind);
+  if (op_.kind == Kind::post_send ? append_send(list) : append_receive(list)) append_line(list);
   if (op_.more) return Progress::done;
-  if (!list.requests.empty()) return submit(list);
+  if (list.size != 0) return submit(list);
   clear(list);
   return Progress::done;
 }
 
-Actor::List& Actor::list_of(NameId queue) {
+Actor::List& Actor::list_of(NameId queue, Kind kind) {
   List* free = nullptr;
   for (const auto& list : lists_) {
-    if (list->queue == queue && open_lists_ != 0) return *list;
+    if (list->queue == queue && list->kind == kind && open_lists_ != 0) return *list;
     if (list->queue == 0 && !free) free = list.get();
     if (open_lists_ == 0) break;
   }
@@ -36,90 +36,126 @@ Actor::List& Actor::list_of(NameId queue) {
     free = lists_.back().get();
   }
   free->queue = queue;
+  free->kind = kind;
   ++open_lists_;
   return *free;
 }
 
 void Actor::clear(List& list) {
   list.queue = 0;
-  list.requests.clear();
+  list.size = 0;
+  list.sends.clear();
+  list.receives.clear();
   list.sges.clear();
   --open_lists_;
 }
 
-void Actor::append_request(List& list) {
+/// False when the line lacks an object and was left out.
+bool Actor::append_send(List& list) {
   const Objects& objects = scene_.objects;
   const std::size_t first_sge = list.sges.size();
-  if (objects.handle(op_.id, ObjectKind::qp) == 0) {
-    lack(op_.id);
-    return;
-  }
-  const std::size_t n = list.requests.size();
-  verbs::SendRequest& request = list.requests.emplace_back();
-  const auto give_up = [&](NameId id) {
-    list.requests.pop_back();
-    list.sges.resize(first_sge);
-    lack(id);
-  };
-
+  if (objects.handle(op_.id, ObjectKind::qp) == 0) return leave_out(list, first_sge, op_.id);
   const AddressView view = verbs::has(op_.flags, verbs::Send::inline_data) ? AddressView::process : AddressView::operation;
-  for (const SgeRef& ref : op_.sges) {
-    const auto address = objects.address(ref.address, view);
-    if (!address) return give_up(ref.address.object);
-    verbs::Sge& sge = list.sges.emplace_back();
-    sge.address = *address;
-    sge.length = static_cast<std::uint32_t>(ref.length);
-    if (!objects.key(ref.key, ref.address, KeyPlace::local, sge.lkey)) return give_up(ref.key.object);
-  }
+  if (const NameId lacking = append_sges(list, view)) return leave_out(list, first_sge, lacking);
+  verbs::SendRequest& request = list.sends.emplace_back();
   request.wr = op_.wr;
   request.opcode = op_.opcode;
   request.flags = op_.flags;
   if (op_.has_to) {
     const auto address = objects.address(op_.to, AddressView::operation);
-    if (!address) return give_up(op_.to.object);
+    if (!address) return leave_out(list, first_sge, op_.to.object);
     request.remote_address = *address;
-    if (!objects.key(op_.to_key, op_.to, KeyPlace::remote, request.rkey)) return give_up(op_.to_key.object);
+    if (!objects.key(op_.to_key, op_.to, KeyPlace::remote, request.rkey)) return leave_out(list, first_sge, op_.to_key.object);
   }
   request.immediate = op_.immediate;
   request.compare = op_.compare;
   request.swap_or_add = op_.opcode == verbs::Opcode::faa ? op_.add : op_.swap;
+  return true;
+}
 
-  if (list.lines.size() == n) list.lines.emplace_back();
-  List::Line& line = list.lines[n];
+bool Actor::append_receive(List& list) {
+  const std::size_t first_sge = list.sges.size();
+  const ObjectKind kind = op_.kind == Kind::post_recv ? ObjectKind::qp : ObjectKind::srq;
+  if (scene_.objects.handle(op_.id, kind) == 0) return leave_out(list, first_sge, op_.id);
+  if (const NameId lacking = append_sges(list, AddressView::operation)) return leave_out(list, first_sge, lacking);
+  list.receives.emplace_back().wr = op_.wr;
+  return true;
+}
+
+/// The line's scatter elements; gives the object that one of them lacks, or 0.
+NameId Actor::append_sges(List& list, AddressView view) {
+  for (const SgeRef& ref : op_.sges) {
+    const auto address = scene_.objects.address(ref.address, view);
+    if (!address) return ref.address.object;
+    verbs::Sge& sge = list.sges.emplace_back();
+    sge.address = *address;
+    sge.length = static_cast<std::uint32_t>(ref.length);
+    if (!scene_.objects.key(ref.key, ref.address, KeyPlace::local, sge.lkey)) return ref.key.object;
+  }
+  return 0;
+}
+
+void Actor::append_line(List& list) {
+  if (list.lines.size() == list.size) list.lines.emplace_back();
+  List::Line& line = list.lines[list.size++];
   line.number = op_.line;
+  line.wr = op_.wr;
   line.sges = op_.sges.size();
   // Few lines say what they expect, and copying the words of the others would cost more than the rest of the post.
   if (op_.expect.given) line.expect = op_.expect;
   else line.expect.given = false;
 }
 
+/// The line fails by itself; the list is what it was before.
+bool Actor::leave_out(List& list, std::size_t sges, NameId lacking) {
+  if (list.sends.size() > list.size) list.sends.pop_back();
+  list.sges.resize(sges);
+  lack(lacking);
+  return false;
+}
+
 Progress Actor::submit(List& list) {
   submitted_ = &list;
   // Only now do the elements stay where they are.
   const verbs::Sge* next = list.sges.data();
-  for (std::size_t i = 0; i < list.requests.size(); ++i) {
-    list.requests[i].sges = {next, list.lines[i].sges};
+  for (std::size_t i = 0; i < list.size; ++i) {
+    const std::span sges{next, list.lines[i].sges};
+    if (list.kind == Kind::post_send) list.sends[i].sges = sges;
+    else list.receives[i].sges = sges;
     next += list.lines[i].sges;
   }
-  const verbs::Handle qp = scene_.objects.handle(list.queue, ObjectKind::qp);
-  if (qp != 0) return device_->post_send(thread_, qp, list.requests, reply_, *this);
-  reply_.error = EINVAL;  // the QP went between the list's lines
+  const ObjectKind kind = list.kind == Kind::post_srq ? ObjectKind::srq : ObjectKind::qp;
+  if (const verbs::Handle queue = scene_.objects.handle(list.queue, kind)) {
+    if (list.kind == Kind::post_send) return device_->post_send(thread_, queue, list.sends, reply_, *this);
+    if (list.kind == Kind::post_recv) return device_->post_recv(thread_, queue, list.receives, reply_, *this);
+    // Another thread may take the completion of one before this call has been answered, and must know what it is.
+    for (const verbs::RecvRequest& receive : list.receives) requests_.posted(receive.wr, queue_of(list));
+    return device_->post_srq(thread_, queue, list.receives, reply_, *this);
+  }
+  reply_.error = EINVAL;  // the queue went between the list's lines
   return Progress::done;
+}
+
+/// The queue in the host's Requests to which it went.
+std::uint32_t Actor::queue_of(const List& list) const {
+  const Object& o = scene_.objects[list.queue];
+  return list.kind == Kind::post_recv ? o.recv_queue : o.queue;
 }
 
 void Actor::answer_post() {
   List& list = *submitted_;
   submitted_ = nullptr;
-  const std::size_t size = list.requests.size();
-  const std::size_t accepted = reply_.error == 0 ? size : reply_.value;
-  assert(accepted <= size && "a device posts no more than it was given");
-  const std::uint32_t queue = scene_.objects[list.queue].queue;
-  for (std::size_t i = 0; i < size && i <= accepted; ++i) {
-    const std::uint64_t wr = list.requests[i].wr;
-    if (i < accepted) requests_.posted(wr, queue);
-    judge_error(list.lines[i].expect, list.lines[i].number, wr, i < accepted ? 0 : reply_.error);
+  const std::size_t accepted = reply_.error == 0 ? list.size : reply_.value;
+  assert(accepted <= list.size && "a device posts no more than it was given");
+  const std::uint32_t queue = queue_of(list);
+  for (std::size_t i = 0; i < list.size && i <= accepted; ++i) {
+    const List::Line& line = list.lines[i];
+    if (i < accepted && list.kind != Kind::post_srq) requests_.posted(line.wr, queue);
+    judge_error(line.expect, line.number, line.wr, i < accepted ? 0 : reply_.error);
   }
-  for (std::size_t i = accepted + 1; i < size; ++i) scene_.observer.left_unposted(list.requests[i].wr);
+  if (list.kind == Kind::post_srq)
+    for (std::size_t i = accepted; i < list.size; ++i) requests_.withdrawn(list.lines[i].wr);
+  for (std::size_t i = accepted + 1; i < list.size; ++i) scene_.observer.left_unposted(list.lines[i].wr);
   clear(list);
 }
 

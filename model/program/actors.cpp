@@ -11,7 +11,8 @@ Actors::Actors(const Program& program, std::vector<verbs::Device*> devices, verb
   std::vector<std::uint32_t> threads(names.hosts().size(), 0);
   for (const Names::Actor& actor : names.actors()) ++threads[actor.host];
   for (const std::uint32_t count : threads) requests_.emplace_back(count);
-  const Scene scene{names, objects_, requests_, devices_, meeting, observer, time};
+  lookouts_.resize(threads.size());
+  const Scene scene{names, objects_, requests_, lookouts_, devices_, meeting, observer, time};
   for (ActorId id = 0; id < names.actors().size(); ++id) actors_.push_back(std::make_unique<Actor>(id, scene, program.cursor(id)));
 }
 

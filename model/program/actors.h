@@ -28,6 +28,7 @@ class Actors {
  private:
   Objects objects_;
   std::vector<Requests> requests_;
+  std::vector<Lookout> lookouts_;
   std::vector<verbs::Device*> devices_;
   std::vector<std::unique_ptr<Actor>> actors_;  ///< devices keep references to them, so none may move
 };

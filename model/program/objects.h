@@ -12,7 +12,7 @@
 
 namespace mtsim::program {
 
-enum class ObjectKind : std::uint8_t { none, buf, pd, mr, mw, cq, qp };
+enum class ObjectKind : std::uint8_t { none, buf, pd, mr, mw, cq, qp, srq };
 
 /// `gone` objects keep the last address and keys that they had, so that a program can use a stale key on purpose.
 enum class Life : std::uint8_t { unmade, alive, gone, failed };
@@ -25,7 +25,8 @@ struct Object {
   Bytes length;
   Iova iova;  ///< mr: the first byte as operations see it; buf: the same as `address`
   mtsim::Key lkey, rkey;
-  std::uint32_t queue = 0;  ///< qp: its send queue in the host's Requests
+  std::uint32_t queue = 0;       ///< qp: its send queue in the host's Requests; srq: itself
+  std::uint32_t recv_queue = 0;  ///< qp: its receive queue there
 };
 
 /// Where a key stands decides which of an object's keys is meant.

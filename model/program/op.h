@@ -66,6 +66,8 @@ enum class Kind : std::uint8_t {
 };
 inline constexpr unsigned kind_count = unsigned(Kind::event) + 1;
 std::string_view name(Kind);
+/// Whether lines of the kind post a work request to a queue.
+constexpr bool posts(Kind kind) { return kind == Kind::post_send || kind == Kind::post_recv || kind == Kind::post_srq; }
 
 /// Index of an interned, host-qualified object name in the program's Names; 0 is "none".
 using NameId = std::uint32_t;

@@ -58,8 +58,6 @@ std::string_view noun(Wanted wanted) {
   return {};
 }
 
-bool posts(Kind kind) { return kind == Kind::post_send || kind == Kind::post_recv || kind == Kind::post_srq || kind == Kind::bind_mw; }
-
 template <class T>
 T& grown(std::vector<T>& table, std::size_t index) {
   if (index >= table.size()) table.resize(index + 1);
@@ -77,7 +75,7 @@ void TraceCheck::host_declared(std::uint32_t host) {
 
 void TraceCheck::operation(const LineParser& line, const Op& op) {
   note_names(line, op);
-  if (op.has_wr && posts(op.kind)) note_request(line, op);
+  if (op.has_wr && (posts(op.kind) || op.kind == Kind::bind_mw)) note_request(line, op);
   if (op.kind == Kind::barrier) note_barrier(line, op);
 }
 

@@ -61,11 +61,21 @@ class FakeDevice final : public verbs::Device {
   std::map<std::uint64_t, verbs::Status> statuses;  ///< of requests that do not succeed, by wr
   std::map<std::uint64_t, int> refused;             ///< requests that cannot be posted, by wr
   std::map<std::string, int> errors;                ///< of calls, by their name: "reg_mr"
+  struct Arrival {
+    Handle cq = 0;
+    std::uint64_t wr = 0;
+    verbs::Status status = verbs::Status::SUCCESS;
+  };
+  std::map<std::uint64_t, std::vector<Arrival>> arrivals;  ///< completions of receives that come once request wr has been posted
   // What tests look at.
   std::vector<std::string> calls;
   std::vector<verbs::SendRequest> requests;  ///< all that were posted; their elements are in `elements`
   std::vector<std::vector<verbs::Sge>> elements;
   std::vector<std::size_t> lists;  ///< sizes of the lists given to post_send
+  std::vector<std::uint64_t> receives;
+  std::vector<std::size_t> receive_elements;  ///< how many each receive has
+  verbs::CreateQpRequest newest_qp;
+  verbs::CreateSrqRequest newest_srq;
   std::uint64_t most_outstanding = 0, deepest_queue = 0;
   bool overflowed = false;
 
@@ -97,6 +107,7 @@ class FakeDevice final : public verbs::Device {
   Progress destroy_cq(Thread, Handle, Reply& r, Caller& c) override { return reply("destroy_cq", {}, r, c); }
   Progress create_qp(Thread, const verbs::CreateQpRequest& q, Reply& r, Caller& c) override {
     queues_[next_handle_] = {q.send_cq, q.sq_depth, {}};
+    newest_qp = q;
     return made("create_qp", r, c);
   }
   Progress destroy_qp(Thread, Handle, Reply& r, Caller& c) override { return reply("destroy_qp", {}, r, c); }
@@ -107,13 +118,16 @@ class FakeDevice final : public verbs::Device {
     return reply(fmt::format("modify_qp {}", verbs::name(s)), {}, r, c);
   }
 
-  Progress create_srq(Thread, const verbs::CreateSrqRequest&, Reply& r, Caller& c) override { return made("create_srq", r, c); }
-  Progress destroy_srq(Thread, Handle, Reply& r, Caller& c) override { return reply("destroy_srq", {}, r, c); }
-  Progress post_recv(Thread, Handle, std::span<const verbs::RecvRequest>, Reply& r, Caller& c) override {
-    return reply("post_recv", {}, r, c);
+  Progress create_srq(Thread, const verbs::CreateSrqRequest& q, Reply& r, Caller& c) override {
+    newest_srq = q;
+    return made("create_srq", r, c);
   }
-  Progress post_srq(Thread, Handle, std::span<const verbs::RecvRequest>, Reply& r, Caller& c) override {
-    return reply("post_srq", {}, r, c);
+  Progress destroy_srq(Thread, Handle, Reply& r, Caller& c) override { return reply("destroy_srq", {}, r, c); }
+  Progress post_recv(Thread, Handle, std::span<const verbs::RecvRequest> list, Reply& r, Caller& c) override {
+    return receive("post_recv", list, r, c);
+  }
+  Progress post_srq(Thread, Handle, std::span<const verbs::RecvRequest> list, Reply& r, Caller& c) override {
+    return receive("post_srq", list, r, c);
   }
 
   Progress post_send(Thread, Handle qp, std::span<const verbs::SendRequest> list, Reply& r, Caller& c) override {
@@ -168,6 +182,7 @@ class FakeDevice final : public verbs::Device {
   };
 
   void accept(Handle qp, const verbs::SendRequest& request) {
+    arrive(request.wr);
     requests.push_back(request);
     elements.emplace_back(request.sges.begin(), request.sges.end());
     Queue& queue = queues_[qp];
@@ -183,16 +198,37 @@ class FakeDevice final : public verbs::Device {
     completion.wr = request.wr;
     completion.status = failed ? found->second : verbs::Status::SUCCESS;
     completion.opcode = request.opcode;
-    completions_[queue.cq].push_back({completion, qp});
-    // Whoever waits is woken later, as a device would.
-    if (!polls_[queue.cq].empty()) {
-      const Poll poll = polls_[queue.cq].front();
-      polls_[queue.cq].pop_front();
-      later_.add([this, poll, cq = queue.cq] {
-        poll.reply->value = take(cq, poll.out);
-        poll.caller->resume();
-      });
+    complete(queue.cq, completion, qp);
+  }
+
+  Progress receive(const char* call, std::span<const verbs::RecvRequest> list, Reply& r, Caller& c) {
+    Reply answer;
+    for (const verbs::RecvRequest& request : list) {
+      if (const auto found = refused.find(request.wr); found != refused.end()) {
+        answer.error = found->second;
+        break;
+      }
+      receives.push_back(request.wr);
+      receive_elements.push_back(request.sges.size());
+      arrive(request.wr);
+      ++answer.value;
     }
+    return reply(fmt::format("{} {}", call, list.size()), answer, r, c);
+  }
+  void arrive(std::uint64_t after) {
+    for (const Arrival& a : arrivals[after]) complete(a.cq, {a.wr, a.status, verbs::Opcode::recv, 0}, 0);
+  }
+
+  void complete(Handle cq, const verbs::Completion& completion, Handle qp) {
+    completions_[cq].push_back({completion, qp});
+    // Whoever waits is woken later, as a device would.
+    if (polls_[cq].empty()) return;
+    const Poll poll = polls_[cq].front();
+    polls_[cq].pop_front();
+    later_.add([this, poll, cq] {
+      poll.reply->value = take(cq, poll.out);
+      poll.caller->resume();
+    });
   }
 
   std::size_t take(Handle cq, std::span<verbs::Completion> out) {

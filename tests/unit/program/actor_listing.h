@@ -25,6 +25,7 @@ class Listing final : public Program {
   NameId qp(const std::string& name) { return object(name, Space::qp); }
   NameId cq(const std::string& name) { return object(name, Space::cq); }
   NameId pd(const std::string& name) { return object(name, Space::pd); }
+  NameId srq(const std::string& name) { return object(name, Space::srq); }
 
   /// One more operation of an actor; its line is its place in the listing, from 1.
   Op& add(const std::string& actor_name, Kind kind, NameId id = 0) {
@@ -61,6 +62,20 @@ class Listing final : public Program {
     op.sges.push_back({{object(from), 0}, 4096, {}});
     op.has_to = true;
     op.to = {object(to), 0};
+    return op;
+  }
+  /// A receive of 4 KiB.
+  Op& receive(const std::string& by, const std::string& to_qp, std::uint64_t wr, const std::string& into) {
+    return receive(by, Kind::post_recv, qp(to_qp), wr, into);
+  }
+  Op& share(const std::string& by, const std::string& to_srq, std::uint64_t wr, const std::string& into) {
+    return receive(by, Kind::post_srq, srq(to_srq), wr, into);
+  }
+  Op& create_srq(const std::string& by, const std::string& name, const std::string& in_pd) {
+    Op& op = add(by, Kind::create_srq, srq(name));
+    op.pd = pd(in_pd);
+    op.depth = 64;
+    op.sge_limit = 1;
     return op;
   }
   Op& poll(const std::string& by, const std::string& of, std::uint32_t n = 1) {
@@ -100,6 +115,13 @@ class Listing final : public Program {
   void use(const std::string& what, const std::string& place) { uses_.push_back({what, place}); }
 
  private:
+  Op& receive(const std::string& by, Kind kind, NameId queue, std::uint64_t wr, const std::string& into) {
+    Op& op = add(by, kind, queue);
+    op.wr = wr;
+    op.sges.push_back({{object(into), 0}, 4096, {}});
+    return op;
+  }
+
   class Lines final : public Cursor {
    public:
     Lines(const Listing& listing, ActorId actor) : listing_(listing), actor_(actor) {}

@@ -127,6 +127,25 @@ TEST_CASE("a poll waits for what another thread of the host may still post") {
   CHECK(run.surprises() == Lines{});
 }
 
+TEST_CASE("a poll of a CQ waits for another thread that makes it on a line before, and fails when none can any more") {
+  Listing p;
+  p.add("a.t1", Kind::alloc_pd, p.pd("a.pd"));
+  p.furnish("a");                                 // 2 to 6
+  p.poll_wr("a.t1", "a.cq", 1);                   // 7
+  p.post("a.t0", "a.qp", 1, "a.mr", "a.mr");      // 8
+  p.add("a.t0", Kind::compute);                   // 9
+  p.poll("a.t1", "a.cq2");                        // 10: made too late
+  p.poll("a.t1", "a.cq3");                        // 11: never made
+  p.add("a.t0", Kind::create_cq, p.cq("a.cq2"));  // 12
+  p.add("a.t0", Kind::compute);                   // 13
+  FakeRun run(p, true);
+  run.run();
+  CHECK(run.actors().done());
+  CHECK(run.tally.completions(Status::SUCCESS) == 1);
+  CHECK(run.surprises() == Lines{"10 poll cq2 n=1: SUCCESS, not EINVAL: a.cq2 has not been made",
+                                 "11 poll cq3 n=1: SUCCESS, not EINVAL: a.cq3 has not been made"});
+}
+
 TEST_CASE("a poll of more completions than one call takes, and one that expects none") {
   Listing p;
   p.furnish("a");
