@@ -23,7 +23,7 @@ engine::Task<int> Responder::data(Qp& qp, ports::Packet& packet) {
   const bool needs_receive = verbs::takes_receive(packet.opcode) && (sends ? packet.first : packet.last) && !qp.receive;
   if (needs_receive && nak == verbs::Nak::none) {
     if (!qp.receive_queue->has()) {
-      // Those of a shared queue may be gone again once it is this message's turn.
+      co_await engine::Until(scheduler_, begin, qp.responder_order);
       co_await qp.receive_queue->wait();
       if (qp.life != life) {
         contexts_.give();
