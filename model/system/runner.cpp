@@ -59,7 +59,9 @@ struct Finished {
 Finished simulate(const Plan& plan, const RunOptions& options) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
-  Simulation simulation(plan);
+  // Opened first: a path that cannot be written is known before a long run, not after it.
+  RunFiles files(plan.variant.empty() ? options.recording : for_variant(options.recording, plan.variant));
+  Simulation simulation(plan, files.recording());
   {
     const Interruptible interruptible(&simulation);
     // In a child the signal may have come before there was a simulation to stop.
@@ -68,6 +70,7 @@ Finished simulate(const Plan& plan, const RunOptions& options) {
     simulation.run([&](const Simulation::Heartbeat& beat) { line.update(beat.simulated, beat.operations); });
   }
   Finished out{simulation.report(), simulation.stuck()};
+  files.commit();
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   const double per_second = seconds > 0 ? 1 / seconds : 0;
   out.report.machine = results::Machine{seconds, static_cast<double>(simulation.operations()) * per_second,
@@ -164,6 +167,9 @@ Outcome run_plans(const std::vector<Plan>& plans, const RunOptions& options) {
   if (plans.size() == 1 && plans.front().variant.empty()) {
     keep(plans.front(), simulate(plans.front(), options));
   } else {
+    std::vector<std::string> names;
+    for (const Plan& plan : plans) names.push_back(plan.variant);
+    check_paths(options.recording, names);
     // The parent waits: an interrupt reaches its children too, and their partial results must still be gathered.
     const Interruptible interruptible(nullptr);
     const std::size_t together = std::max(1u, std::thread::hardware_concurrency());

@@ -7,11 +7,13 @@
 
 #include "results/report.h"
 #include "system/plan.h"
+#include "system/run_files.h"
 
 namespace mtsim::system {
 
 struct RunOptions {
-  bool progress = false;  ///< a line on stderr
+  bool progress = false;     ///< a line on stderr
+  RecordingPaths recording;  ///< with variants each writes to for_variant() of these
 };
 
 struct Outcome {
@@ -21,8 +23,8 @@ struct Outcome {
   bool interrupted = false;  ///< SIGINT: reports are partial
 };
 
-/// Throws UserError for mistakes that only show when a host is built (memory that does not fit), std::runtime_error when a variant's
-/// process dies.
+/// Throws UserError for mistakes that only show when a host is built (memory that does not fit) and for files that cannot be written,
+/// std::runtime_error when a variant's process dies.
 Outcome run_plans(const std::vector<Plan>& plans, const RunOptions& options);
 
 }  // namespace mtsim::system

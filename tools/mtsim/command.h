@@ -16,7 +16,7 @@ struct Inputs {
 };
 
 struct RunArguments : Inputs {
-  std::string json, csv;
+  std::string json, csv, ops;
   bool quiet = false, no_machine = false;
 };
 

@@ -50,6 +50,8 @@ int execute(int argc, char** argv) {
       ->check(CLI::IsMember({"asap", "recorded"}));
   run_command->add_option("--json", run.json, "Write the results as JSON; - is standard output")->type_name("FILE");
   run_command->add_option("--csv", run.csv, "Write the results as one tidy table; - is standard output")->type_name("FILE");
+  run_command->add_option("--ops", run.ops, "Write each operation as a line of CSV, with its steps; - is standard output")
+      ->type_name("FILE");
   run_command->add_flag("--no-machine", run.no_machine, "Leave wall-clock figures out of the JSON");
   run_command->add_flag("--quiet", run.quiet, "No progress line");
 

@@ -26,10 +26,22 @@ void print_stuck(const system::Outcome& outcome) {
   }
 }
 
+/// Whether one of the outputs takes stdout, so that the summary goes to stderr. Two cannot.
+bool stdout_taken(const RunArguments& arguments) {
+  const char* taker = nullptr;
+  for (const auto& [option, path] :
+       {std::pair{"--json", &arguments.json}, std::pair{"--csv", &arguments.csv}, std::pair{"--ops", &arguments.ops}}) {
+    if (*path != "-") continue;
+    if (taker != nullptr) throw UserError(std::string(taker) + " and " + option + " cannot both go to stdout");
+    taker = option;
+  }
+  return taker != nullptr;
+}
+
 }  // namespace
 
 int run(const RunArguments& arguments) {
-  if (arguments.json == "-" && arguments.csv == "-") throw UserError("--json and --csv cannot both go to stdout");
+  const bool to_stdout = stdout_taken(arguments);
   const std::vector<system::Plan> plans = make_plans(arguments);
   std::unique_ptr<results::OutputFile> json, csv;
   // Opened first: a path that cannot be written is known before a long run, not after it.
@@ -38,12 +50,12 @@ int run(const RunArguments& arguments) {
 
   system::RunOptions options;
   options.progress = results::progress_wanted(arguments.quiet);
+  options.recording.operations = arguments.ops;
   const system::Outcome outcome = system::run_plans(plans, options);
 
   const bool alone = outcome.variants.size() == 1 && outcome.variants.front().name.empty();
   results::JsonOptions json_options;
   json_options.machine = !arguments.no_machine;
-  const bool to_stdout = arguments.json == "-" || arguments.csv == "-";
   results::TextOptions text;
   text.colour = std::getenv("NO_COLOR") == nullptr && isatty(to_stdout ? STDERR_FILENO : STDOUT_FILENO) != 0;
   (to_stdout ? std::cerr : std::cout) << (alone ? results::summary(outcome.variants.front().report, text)
