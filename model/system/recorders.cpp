@@ -20,12 +20,28 @@ program::Observer& named(std::optional<QpNames>& qps, bool wanted, program::Obse
 }  // namespace
 
 Recorders::Recorders(const Recording& recording, const program::Program& program, const std::vector<std::unique_ptr<Host>>& hosts,
-                     const std::vector<std::uint32_t>& port_of, program::Observer& observer)
-    : observer_(named(qps_, recording.operations != nullptr, observer, program.names(), port_of)) {
-  if (recording.operations == nullptr) return;
-  const bool from_start = program.start_barrier() == program::Program::no_barrier;
-  operations_.emplace(*recording.operations, *qps_, titles(hosts), from_start);
-  for (std::uint32_t port = 0; port < hosts.size(); ++port) hosts[port]->operations.watch(*operations_, port);
+                     const std::vector<std::uint32_t>& port_of, fabric::Switch& network, program::Observer& observer)
+    : hosts_(hosts),
+      observer_(named(qps_, recording.operations != nullptr || recording.timeline != nullptr, observer, program.names(), port_of)) {
+  if (recording.operations != nullptr) {
+    const bool from_start = program.start_barrier() == program::Program::no_barrier;
+    operations_.emplace(*recording.operations, *qps_, titles(hosts), from_start);
+    for (std::uint32_t port = 0; port < hosts.size(); ++port) hosts[port]->operations.watch(*operations_, port);
+  }
+  if (recording.timeline != nullptr) timeline_.emplace(*recording.timeline, *qps_, program.names(), hosts, port_of, network);
+}
+
+verbs::Device& Recorders::device(std::uint32_t port) {
+  if (timeline_) return timeline_->device(port);
+  return hosts_[port]->device;
+}
+
+void Recorders::begin() {
+  if (timeline_) timeline_->begin();
+}
+
+void Recorders::finish() {
+  if (timeline_) timeline_->finish();
 }
 
 void Recorders::measure(bool on) {

@@ -12,14 +12,16 @@
 namespace mtsim::system {
 
 struct RunOptions {
-  bool progress = false;     ///< a line on stderr
-  RecordingPaths recording;  ///< with variants each writes to for_variant() of these
+  bool progress = false;       ///< a line on stderr
+  RecordingOptions recording;  ///< with variants each writes to for_variant() of these
 };
 
 struct Outcome {
   std::vector<results::Variant> variants;  ///< one without a name when the configuration has none
   /// For each variant whose actors could not go on: where they stood, a line each.
   std::vector<std::vector<std::string>> stuck;
+  /// For each variant: what the user must be told of the files that it wrote, a line each.
+  std::vector<std::vector<std::string>> told;
   bool interrupted = false;  ///< SIGINT: reports are partial
 };
 

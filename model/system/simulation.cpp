@@ -36,7 +36,6 @@ Simulation::Simulation(const Plan& plan, const Recording& recording) : plan_(pla
   const auto count = static_cast<std::uint32_t>(names.hosts().size());
   switch_ = std::make_unique<fabric::Switch>("switch", *scheduler_, plan.settings.network, count);
   const auto threads = threads_by_host(names);
-  std::vector<verbs::Device*> devices(count);
   for (const std::uint32_t index : by_name(names.hosts())) {
     const HostSettings& s = plan.hosts[index];
     const std::uint32_t on_host = std::max(threads[index], 1u);
@@ -46,11 +45,12 @@ Simulation::Simulation(const Plan& plan, const Recording& recording) : plan_(pla
         std::make_unique<Host>(names.hosts()[index].c_str(), *scheduler_, s, said != 0 ? said : on_host, on_host, port, *switch_));
     switch_->ends(hosts_.back()->nic);
     port_of_[index] = port;
-    devices[index] = &hosts_.back()->device;
   }
   meeting_ = std::make_unique<MeasuringMeeting>(
       *scheduler_, program.start_barrier(), program.end_barrier(), [this] { begin_window(); }, [this] { end_window(); });
-  recorders_ = std::make_unique<Recorders>(recording, program, hosts_, port_of_, tally_);
+  recorders_ = std::make_unique<Recorders>(recording, program, hosts_, port_of_, *switch_, tally_);
+  std::vector<verbs::Device*> devices;
+  for (const std::uint32_t port : port_of_) devices.push_back(&recorders_->device(port));
   actors_ = std::make_unique<program::Actors>(program, std::move(devices), *meeting_, recorders_->observer(), plan.time);
 }
 
@@ -73,8 +73,10 @@ void Simulation::end_window() {
 void Simulation::run(const std::function<void(const Heartbeat&)>& beat) {
   if (beat) scheduler_->set_heartbeat([this, &beat] { beat({scheduler_->now(), actors_->operations_begun()}); });
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  recorders_->begin();
   actors_->start();
   sc_core::sc_start();
+  recorders_->finish();
   scheduler_->set_heartbeat({});
 }
 
