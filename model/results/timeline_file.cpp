@@ -152,8 +152,10 @@ void TimelineFile::finish(const TimelineNotes& notes) {
 std::string TimelineFile::cut() const {
   if (!cut_) return {};
   return fmt::format(
-      "the timeline was cut at its limit of {} events: what ended later than about {} is missing; draw a part (--from, --to) or a sample (--sample)",
-      options_.most_events, text::show(cut_at_));
+      "the timeline was cut at its limit of {} events: what ended later than about {:.1f} us is missing; draw a part (--from, --to) or a "
+      "sample "
+      "(--sample)",
+      options_.most_events, static_cast<double>(cut_at_.raw) / 1e6);
 }
 
 bool TimelineFile::take(std::uint64_t n, Time at) {
