@@ -58,6 +58,8 @@ void Channel::send(Train& train, std::uint32_t cells) {
   if (!train.begun) {
     train.begun = true;
     usage_.wait(free_ - train.since);
+    if (watcher_ != nullptr) [[unlikely]]
+      watcher_->began(train.agent, free_);
     if (train.of_first) {
       train.mark = free_ + train.cell;
       train.marked = true;
@@ -73,6 +75,8 @@ void Channel::finish(Queue& queue) {
   Train& train = *queue.head;
   queue.head = train.behind;
   if (queue.head == nullptr) active_ &= ~(1u << train.agent);
+  if (watcher_ != nullptr) [[unlikely]]
+    watcher_->ended(train.agent, free_);
   if (!train.marked) {
     train.mark = free_;
     train.marked = true;

@@ -35,6 +35,18 @@ class Channel {
     Time length() const { return Time(cell.raw * (cells - 1)) + last; }
   };
 
+  /// Is told when a train's first cell begins and its last one ends: of one agent one after the other, in the order in which they were
+  /// submitted, and perhaps only later when the channel works out what has been sent.
+  class Watcher {
+   public:
+    virtual void began(unsigned agent, Time at) = 0;
+    virtual void ended(unsigned agent, Time at) = 0;
+
+   protected:
+    ~Watcher() = default;
+  };
+  void watch(Watcher* watcher) { watcher_ = watcher; }
+
   /// Hands a train to the channel now. `notice`, if any, is told `extra` after the arrival of the first cell (`of_first`) or the last.
   void submit(unsigned agent, const Shape& shape, Notice* notice, Time extra = {}, bool of_first = false);
 
@@ -80,6 +92,7 @@ class Channel {
   unsigned turn_ = 0;    ///< the agent whose turn is next
   Time free_;            ///< end of the last cell sent
   Usage usage_;
+  Watcher* watcher_ = nullptr;
   std::vector<std::unique_ptr<Train[]>> slabs_;
   Train* spare_ = nullptr;
 };

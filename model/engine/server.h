@@ -1,6 +1,7 @@
 // A FIFO server: one customer at a time, in order of arrival. It answers "when"; whoever asks waits, or does not.
 #pragma once
 
+#include "base/timeline.h"
 #include "engine/usage.h"
 
 namespace mtsim::engine {
@@ -18,15 +19,24 @@ class Server {
     ++usage_.requests;
     usage_.busy += service;
     usage_.wait(start - now);
+    if (row_) [[unlikely]]
+      row_.span(what_, start, free_);
     return {start, free_};
   }
 
   Time free_at() const { return free_; }
   const Usage& usage() const { return usage_; }
+  /// Draws each booking as a span called `what` from now on. Whoever may look at a server may draw it: that changes nothing in it.
+  void draw(const TimelineRow& row, const char* what) const {
+    row_ = row;
+    what_ = what;
+  }
 
  private:
   Time free_;
   Usage usage_;
+  mutable TimelineRow row_;
+  mutable const char* what_ = "";
 };
 
 }  // namespace mtsim::engine

@@ -69,6 +69,8 @@ ports::WireFormat Switch::format() const {
 // never runs dry. A busy one queues whole packets in order of arrival.
 Time Switch::transmit(ports::Packet& packet) {
   const auto sent = up_[packet.source_port].book(scheduler_.now(), byte_time_.of(packet.wire));
+  if (watcher_ != nullptr) [[unlikely]]
+    watcher_->leaves(packet, sent.start, sent.end);
   packet.fire = [](engine::Timer& timer) {
     auto& p = static_cast<ports::Packet&>(timer);
     p.network->arrive(p);
@@ -87,6 +89,8 @@ void Switch::arrive(ports::Packet& packet) {
   counts.bytes += packet.wire.raw;
   counts.payload_bytes += packet.payload.raw;
   counts.longest_backlog = std::max(counts.longest_backlog, sent.end - now);
+  if (watcher_ != nullptr) [[unlikely]]
+    watcher_->comes(packet, sent.start + params_.propagation, sent.end + params_.propagation);
   packet.fire = [](engine::Timer& timer) {
     auto& p = static_cast<ports::Packet&>(timer);
     p.network->deliver(p);

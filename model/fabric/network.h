@@ -20,6 +20,18 @@ struct NetworkParams {
   static void declare(Declaration<NetworkParams>& d);
 };
 
+/// Is told of every packet on the links of hosts: for a timeline.
+class PacketWatcher {
+ public:
+  /// The host that sends it has it on its link in [begin, end].
+  virtual void leaves(const ports::Packet& packet, Time begin, Time end) = 0;
+  /// It comes in at the host that it is for in [begin, end].
+  virtual void comes(const ports::Packet& packet, Time begin, Time end) = 0;
+
+ protected:
+  ~PacketWatcher() = default;
+};
+
 class Switch : public sc_core::sc_module, public ports::Network, private ports::Carrier {
  public:
   /// One for each host, in the order of their ports.
@@ -43,6 +55,8 @@ class Switch : public sc_core::sc_module, public ports::Network, private ports::
   const engine::Usage& up_usage(std::uint32_t port) const { return up_[port].usage(); }
   /// The link from the switch to the host.
   const engine::Usage& down_usage(std::uint32_t port) const { return down_[port].usage(); }
+  /// Null: nobody is told.
+  void watch(PacketWatcher* watcher) { watcher_ = watcher; }
 
  private:
   void arrive(ports::Packet& packet) override;
@@ -53,6 +67,7 @@ class Switch : public sc_core::sc_module, public ports::Network, private ports::
   ByteTime byte_time_;
   std::vector<engine::Server> up_, down_;
   std::vector<PortCounts> counts_;
+  PacketWatcher* watcher_ = nullptr;
 };
 
 }  // namespace mtsim::fabric

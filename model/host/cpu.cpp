@@ -56,6 +56,8 @@ void Cpus::begin(ThreadState& thread) {
 
 void Cpus::finish(ThreadState& thread) {
   times_[thread.work] += scheduler_.now() - thread.since;
+  if (rows_) [[unlikely]]
+    rows_->worked(thread.index, thread.work, thread.since, scheduler_.now());
   thread.state = State::holding;
   thread.waiter.resume();
 }
@@ -81,10 +83,18 @@ void Cpus::enqueue(ThreadState& thread) {
 void Cpus::take_cpu(ThreadState& thread) {
   --free_;
   thread.on_since = scheduler_.now();
+  if (rows_) [[unlikely]]
+    rows_->took(thread.index);
 }
 
-void Cpus::release_cpu() {
+void Cpus::gave_cpu(const ThreadState& thread) {
   ++free_;
+  if (rows_) [[unlikely]]
+    rows_->gave(thread.index);
+}
+
+void Cpus::release_cpu(const ThreadState& thread) {
+  gave_cpu(thread);
   if (queue_.empty()) return;
   ThreadState& next = *queue_.front();
   queue_.pop_front();
@@ -97,7 +107,7 @@ void Cpus::block(verbs::Thread index) {
   ThreadState& thread = threads_[index];
   if (thread.state != State::holding) return;
   thread.state = State::blocked;
-  release_cpu();
+  release_cpu(thread);
 }
 
 void Cpus::boundary(verbs::Thread index) {
@@ -142,9 +152,21 @@ void Cpus::evict_spinner() {
   for (ThreadState& thread : threads_)
     if (thread.state == State::spinning && (longest == nullptr || thread.since < longest->since)) longest = &thread;
   times_[ports::Work::polling] += scheduler_.now() - longest->since;
+  if (rows_) [[unlikely]]
+    rows_->worked(longest->index, longest->work, longest->since, scheduler_.now());
   longest->state = State::parked;
   --spinning_;
-  ++free_;
+  gave_cpu(*longest);
+}
+
+void Cpus::draw(Timeline& timeline, const std::string& process, std::vector<std::string> thread_names) {
+  rows_ = std::make_unique<CpuRows>(timeline, process, cpus_, std::move(thread_names));
+}
+
+void Cpus::draw_rest() const {
+  for (const ThreadState& thread : threads_)
+    if (thread.state == State::working || thread.state == State::spinning)
+      rows_->worked(thread.index, thread.work, thread.since, scheduler_.now());
 }
 
 ports::CpuTimes Cpus::times() const {

@@ -7,11 +7,14 @@
 
 #include <cstdint>
 #include <deque>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "base/parameter.h"
 #include "engine/scheduler.h"
 #include "engine/usage.h"
+#include "host/cpu_rows.h"
 #include "ports/cpu.h"
 
 namespace mtsim::host {
@@ -36,6 +39,11 @@ class Cpus : public sc_core::sc_module, public ports::Cpus {
   ports::CpuTimes times() const;
   /// Waits of threads for a CPU; `most` is the longest queue. `busy` is CPU time without polling.
   engine::Usage usage() const;
+
+  /// Draws what each CPU does from now on, before which nothing must have run. `thread_names` by index; they need no escapes.
+  void draw(Timeline& timeline, const std::string& process, std::vector<std::string> thread_names);
+  /// Draws what is under way, up to now: at the end of a run.
+  void draw_rest() const;
 
  protected:
   void start(verbs::Thread thread, ports::Work work, Time span, std::coroutine_handle<> waiter) override;
@@ -66,7 +74,8 @@ class Cpus : public sc_core::sc_module, public ports::Cpus {
   void begin(ThreadState& thread);
   void finish(ThreadState& thread);
   void take_cpu(ThreadState& thread);
-  void release_cpu();
+  void release_cpu(const ThreadState& thread);
+  void gave_cpu(const ThreadState& thread);
   void evict_spinner();
 
   engine::Scheduler& scheduler_;
@@ -77,6 +86,7 @@ class Cpus : public sc_core::sc_module, public ports::Cpus {
   std::deque<ThreadState*> queue_;
   ports::CpuTimes times_;
   engine::Usage usage_;
+  std::unique_ptr<CpuRows> rows_;  ///< null: nobody draws
 };
 
 }  // namespace mtsim::host

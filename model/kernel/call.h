@@ -8,13 +8,22 @@
 
 namespace mtsim::kernel {
 
+/// Is told of each lap of a call besides its end: for a timeline.
+class LapObserver : public ports::RegistrationObserver {
+ public:
+  virtual void lap(verbs::Thread thread, ports::RegistrationStep step, Time begin, Time end) = 0;
+
+ protected:
+  ~LapObserver() = default;
+};
+
 class Call {
  public:
   using Step = ports::RegistrationStep;
 
   Call(const engine::Scheduler& scheduler, ports::Cpus& cpus, const KernelParams& params, verbs::Thread thread,
-       ports::RegistrationRecord::Call kind)
-      : scheduler_(scheduler), cpus_(cpus), params_(params), thread_(thread), last_(scheduler.now()) {
+       ports::RegistrationRecord::Call kind, LapObserver* laps = nullptr)
+      : scheduler_(scheduler), cpus_(cpus), params_(params), thread_(thread), last_(scheduler.now()), laps_(laps) {
     record_.call = kind;
     record_.begin = last_;
   }
@@ -44,6 +53,8 @@ class Call {
   /// What has passed since the last lap goes to `step`.
   void lap(Step step) {
     record_.cost.steps[unsigned(step)] += scheduler_.now() - last_;
+    if (laps_ != nullptr) [[unlikely]]
+      laps_->lap(thread_, step, last_, scheduler_.now());
     last_ = scheduler_.now();
   }
   ports::RegistrationCost& cost() { return record_.cost; }
@@ -61,6 +72,7 @@ class Call {
   const KernelParams& params_;
   verbs::Thread thread_;
   Time last_;
+  LapObserver* laps_;
   ports::RegistrationRecord record_;
 };
 

@@ -29,7 +29,7 @@ int RegPath::check_request(const verbs::RegMrRequest& request) const {
 }
 
 engine::Task<verbs::Reply> RegPath::reg_mr(verbs::Thread thread, verbs::RegMrRequest request) {
-  Call call(parts_.scheduler, parts_.cpus, parts_.kernel, thread, ports::RegistrationRecord::Call::reg_mr);
+  Call call(parts_.scheduler, parts_.cpus, parts_.kernel, thread, ports::RegistrationRecord::Call::reg_mr, laps_);
   verbs::Reply reply;
   Mr mr;
   mr.pd = request.pd;
@@ -126,7 +126,7 @@ engine::Task<int> RegPath::release_umem(Call& call, const Mr& mr) {
 }
 
 engine::Task<verbs::Reply> RegPath::dereg_mr(verbs::Thread thread, verbs::Handle handle) {
-  Call call(parts_.scheduler, parts_.cpus, parts_.kernel, thread, ports::RegistrationRecord::Call::dereg_mr);
+  Call call(parts_.scheduler, parts_.cpus, parts_.kernel, thread, ports::RegistrationRecord::Call::dereg_mr, laps_);
   verbs::Reply reply;
   Bytes length;
   co_await call.work(Step::syscall, Work::registration, parts_.kernel.syscall);

@@ -37,8 +37,11 @@ class RegPath {
   engine::Task<verbs::Reply> reg_mr(verbs::Thread thread, verbs::RegMrRequest request);
   engine::Task<verbs::Reply> dereg_mr(verbs::Thread thread, verbs::Handle handle);
 
-  /// Null: nobody is told.
-  void set_observer(ports::RegistrationObserver* observer) { observer_ = observer; }
+  /// Null: nobody is told. A LapObserver is told of each step as well.
+  void set_observer(ports::RegistrationObserver* observer) {
+    observer_ = observer;
+    laps_ = dynamic_cast<LapObserver*>(observer);
+  }
   const RegistrationTotals& totals() const { return totals_; }
 
  private:
@@ -60,6 +63,7 @@ class RegPath {
   ObjectTable<Mr> mrs_;
   RegistrationTotals totals_;
   ports::RegistrationObserver* observer_ = nullptr;
+  LapObserver* laps_ = nullptr;
 };
 
 }  // namespace mtsim::kernel

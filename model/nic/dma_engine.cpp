@@ -61,6 +61,8 @@ void DmaEngine::issue(ports::ReadBurst& burst) {
 void DmaEngine::landed(ports::ReadBurst& burst) {
   account();
   free_tags_ += burst.tags;
+  if (const TimelineRow& row = rows_[static_cast<unsigned>(burst.agent)]) [[unlikely]]
+    row.span("read", burst.since, scheduler_.now(), {{"address", burst.address.raw}, {"bytes", burst.asked.raw}});
   burst.address += burst.asked;
   burst.length -= burst.asked;
   const bool over = burst.length.raw == 0;
@@ -103,6 +105,13 @@ void DmaEngine::look_for_room() {
     write_usage_.wait(scheduler_.now() - next_writer.since);
     next_writer.waiter.resume();
   }
+}
+
+void DmaEngine::draw(Timeline& timeline, const std::string& process) {
+  for (const auto& [agent, name] :
+       {std::pair{ports::Agent::payload, "DMA reads of payload"}, std::pair{ports::Agent::tables, "DMA reads of tables"},
+        std::pair{ports::Agent::control, "DMA reads of queues"}})
+    rows_[static_cast<unsigned>(agent)] = TimelineRow(timeline, process, name, Timeline::Kind::overlapping);
 }
 
 void DmaEngine::account() {

@@ -1,6 +1,10 @@
 // The NIC's DMA engine: splits bursts into TLPs and holds the tags of reads in flight.
 #pragma once
 
+#include <array>
+#include <string>
+
+#include "base/timeline.h"
 #include "engine/usage.h"
 #include "ports/dma.h"
 #include "ports/memory.h"
@@ -29,6 +33,8 @@ class DmaEngine : public sc_core::sc_module, public ports::Dma, engine::Timer {
   const engine::Usage& write_usage() const { return write_usage_; }
   /// Waits of bursts for tags; `busy` is tag-time.
   engine::Usage tag_usage() const;
+  /// Draws reads from now on: each from when it is asked for, waiting for tags included, to its last byte.
+  void draw(Timeline& timeline, const std::string& process);
 
  private:
   void end_of_elaboration() override;
@@ -52,6 +58,7 @@ class DmaEngine : public sc_core::sc_module, public ports::Dma, engine::Timer {
   ports::RoomWaiter* first_writer_ = nullptr;
   ports::RoomWaiter* last_writer_ = nullptr;
   engine::Usage write_usage_;
+  std::array<TimelineRow, engine::Channel::agents> rows_;  ///< by agent
 };
 
 }  // namespace mtsim::nic

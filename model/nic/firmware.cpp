@@ -62,6 +62,7 @@ void Firmware::write_tables(const translate::TableWrites& writes) {
 // cmd_work_handler: entry and mailboxes stand in memory, the doorbell is rung; the firmware reads the entry, follows the chain of
 // mailboxes (each names the next, so they are read one after the other), works, and reports by an event.
 engine::Task<int> Firmware::execute(const ports::Command::Request& request) {
+  const Time begin = scheduler_.now();
   co_await slots_.take();
   const std::uint64_t serial = serial_++;
   const engine::Order order = ports::order(host_rank_, ports::Unit::firmware, serial);
@@ -77,12 +78,15 @@ engine::Task<int> Firmware::execute(const ports::Command::Request& request) {
   co_await engine::Until(scheduler_, clock_.edge(work.end + request.latency), order);
   if (request.writes != nullptr) write_tables(*request.writes);
   co_await ports::DmaWrite(*dma.operator->(), events_ + event_entry * (serial % event_slots), event_entry, order);
+  if (command_row_) [[unlikely]]
+    command_row_.span("command", begin, scheduler_.now(), {{"input_bytes", request.input.raw}});
   slots_.give();
   co_return 0;
 }
 
 // Nothing overlaps within one WQE: it is fetched, then its list, then the tables are written.
 engine::Task<int> Firmware::post(const ports::Umr::Request& request) {
+  const Time begin = scheduler_.now();
   const std::uint64_t serial = serial_++;
   const engine::Order order = ports::order(host_rank_, ports::Unit::firmware, serial);
   ++counts_.umr_wqes;
@@ -93,7 +97,16 @@ engine::Task<int> Firmware::post(const ports::Umr::Request& request) {
   co_await engine::Until(scheduler_, clock_.edge(work.end), order);
   if (request.writes != nullptr) write_tables(*request.writes);
   co_await ports::DmaWrite(*dma.operator->(), events_ + event_entry * (serial % event_slots), completion_entry, order);
+  if (umr_row_) [[unlikely]]
+    umr_row_.span("UMR", begin, scheduler_.now(), {{"list_bytes", request.list_bytes.raw}});
   co_return 0;
+}
+
+void Firmware::draw(Timeline& timeline, const std::string& process) {
+  command_row_ = TimelineRow(timeline, process, "NIC commands", Timeline::Kind::overlapping);
+  umr_row_ = TimelineRow(timeline, process, "NIC UMR requests", Timeline::Kind::overlapping);
+  processor_.draw(TimelineRow(timeline, process, "NIC firmware"), "command");
+  umr_unit_.draw(TimelineRow(timeline, process, "NIC UMR unit"), "table update");
 }
 
 }  // namespace mtsim::nic

@@ -31,6 +31,8 @@ class Firmware : public sc_core::sc_module, public ports::Command, public ports:
   const engine::Server& processor() const { return processor_; }
   const engine::Server& umr_unit() const { return umr_unit_; }
   const engine::Semaphore& slots() const { return slots_; }
+  /// Draws commands and UMR requests from now on, and what serves them.
+  void draw(Timeline& timeline, const std::string& process);
 
  private:
   void end_of_elaboration() override;
@@ -46,6 +48,7 @@ class Firmware : public sc_core::sc_module, public ports::Command, public ports:
   Pa queue_, mailboxes_, events_, umr_ring_;
   std::uint64_t serial_ = 0;
   Counts counts_;
+  TimelineRow command_row_, umr_row_;
 };
 
 }  // namespace mtsim::nic

@@ -96,6 +96,7 @@ bool Walker::probe(ports::Query& query, Time start) {
 // After a probe that missed: query.step is the read that missed and query.ready the time at which that is known.
 engine::Task<int> Walker::walk(ports::Query& query) {
   bool holds_place = false;
+  const Time begin = query.ready;
   for (;;) {
     co_await engine::Until(scheduler_, query.ready, query.order);
     const std::uint32_t kind = query.step.line_kind;
@@ -115,6 +116,7 @@ engine::Task<int> Walker::walk(ports::Query& query) {
         ++misses.merged;
         co_await Merged(*other);
       } else if (!lines_[kind]->holds(query.step.tag)) {
+        const Time asked = scheduler_.now();
         Fetch own{kind, query.step.tag, nullptr, nullptr, fetches_};
         fetches_ = &own;
         co_await ports::DmaRead(*dma.operator->(), query.step.address, architecture_->line_kinds()[kind].line, ports::Agent::tables,
@@ -124,6 +126,8 @@ engine::Task<int> Walker::walk(ports::Query& query) {
             *link = own.next;
             break;
           }
+        if (!fetch_rows_.empty()) [[unlikely]]
+          fetch_rows_[kind].span("fetch", asked, scheduler_.now(), {{"line", own.tag}, {"key", query.wish.key.raw}});
         lines_[kind]->fill(own.tag, architecture_->content(kind, own.tag));
         for (Waiter* waiter = own.first; waiter != nullptr;) {
           Waiter* next = waiter->next;
@@ -142,8 +146,16 @@ engine::Task<int> Walker::walk(ports::Query& query) {
     query.ready = clock;
     if (over) break;
   }
+  if (walk_row_) [[unlikely]]
+    walk_row_.span("walk", begin, query.ready, {{"key", query.wish.key.raw}, {"address", query.address.raw}});
   if (holds_place) walks_.give();
   co_return 0;
+}
+
+void Walker::draw(Timeline& timeline, const std::string& process) {
+  walk_row_ = TimelineRow(timeline, process, "NIC walks (look-ups that miss)", Timeline::Kind::overlapping);
+  for (const translate::LineKind& kind : architecture_->line_kinds())
+    fetch_rows_.emplace_back(timeline, process, "NIC fetches of " + kind.name + " lines", Timeline::Kind::overlapping);
 }
 
 void Walker::commit(const translate::TableWrites& writes) { architecture_->commit(writes, *this); }

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/parameter.h"
+#include "base/timeline.h"
 #include "engine/scheduler.h"
 #include "engine/semaphore.h"
 #include "ports/dma.h"
@@ -44,6 +45,8 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   };
   const Misses& misses(std::uint32_t line_kind) const { return misses_[line_kind]; }
   const engine::Semaphore& walks() const { return walks_; }
+  /// Draws look-ups that miss, and the fetches of lines, from now on.
+  void draw(Timeline& timeline, const std::string& process);
 
  private:
   void end_of_elaboration() override;
@@ -72,6 +75,8 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   Fetch* fetches_ = nullptr;
   std::vector<Misses> misses_;
   std::vector<ports::LineCache*> lines_;  ///< what `caches` is bound to
+  TimelineRow walk_row_;
+  std::vector<TimelineRow> fetch_rows_;  ///< by kind of line; empty: nobody draws
 };
 
 }  // namespace mtsim::nic

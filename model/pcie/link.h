@@ -2,10 +2,12 @@
 #pragma once
 
 #include <array>
+#include <memory>
 
 #include "base/byte_time.h"
 #include "base/parameter.h"
 #include "engine/channel.h"
+#include "pcie/link_rows.h"
 #include "ports/pcie.h"
 
 namespace mtsim::pcie {
@@ -46,6 +48,8 @@ class Link : public sc_core::sc_module, public ports::PcieUp, public ports::Mmio
   const Counts& counts() const { return counts_; }
   const engine::Usage& up_usage() { return up_.usage(); }
   const engine::Usage& down_usage() { return down_.usage(); }
+  /// Draws each transfer from now on, before which there must be none. What is still on its way at the end follows with usage().
+  void draw(Timeline& timeline, const std::string& process);
 
  private:
   engine::Channel::Shape shape(const ports::Tlps& tlps, Bytes header) const;
@@ -54,6 +58,7 @@ class Link : public sc_core::sc_module, public ports::PcieUp, public ports::Mmio
   ByteTime byte_time_;
   engine::Channel up_, down_;
   Counts counts_;
+  std::unique_ptr<LinkRows> up_rows_, down_rows_;
 };
 
 }  // namespace mtsim::pcie

@@ -5,19 +5,10 @@
 #include <string_view>
 
 #include "results/fields.h"
+#include "results/quoted.h"
 
 namespace mtsim::results {
 namespace {
-
-std::string quoted(const std::string& field) {
-  if (field.find_first_of(",\"\n\r") == std::string::npos) return field;
-  std::string out = "\"";
-  for (const char c : field) {
-    if (c == '"') out += '"';
-    out += c;
-  }
-  return out + '"';
-}
 
 std::string name_of(const std::string& name) { return name; }
 std::string name_of(verbs::Opcode opcode) { return std::string(verbs::name(opcode)); }

@@ -24,7 +24,8 @@ const std::vector<std::string>& step_names() {
 }
 
 // Stamps rise along an operation's path, so that their differences add up to its latency whatever was skipped.
-void OperationLog::ended(std::uint32_t, const ports::Wqe& request, verbs::Status status) {
+void OperationLog::ended(std::uint32_t qpn, const ports::Wqe& request, verbs::Status status) {
+  for (OperationWatcher* watcher : watchers_) watcher->ended(port_, qpn, request, status);
   // An unsignaled request that succeeds leaves no CQE.
   if (status != verbs::Status::SUCCESS || verbs::has(request.flags, verbs::Send::signaled)) ++statuses_[unsigned(status)];
   Kept& kept = kept_[unsigned(request.opcode)];
@@ -35,6 +36,11 @@ void OperationLog::ended(std::uint32_t, const ports::Wqe& request, verbs::Status
   if (kept.latency.steps().empty()) [[unlikely]]
     kept.latency = results::LatencyTable(step_names());
   kept.latency.add_path(request.begin, request.stamp);
+}
+
+void OperationLog::watch(OperationWatcher& watcher, std::uint32_t port) {
+  watchers_.push_back(&watcher);
+  port_ = port;
 }
 
 void OperationLog::restart() {

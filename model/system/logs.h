@@ -3,6 +3,7 @@
 
 #include <array>
 #include <map>
+#include <vector>
 
 #include "nic/units.h"
 #include "ports/kernel.h"
@@ -13,6 +14,16 @@ namespace mtsim::system {
 /// Names of ports::Step for people.
 const std::vector<std::string>& step_names();
 
+/// Is told of every work request that ends, besides the log.
+class OperationWatcher {
+ public:
+  /// `port` is the host's on the switch.
+  virtual void ended(std::uint32_t port, std::uint32_t qpn, const ports::Wqe& request, verbs::Status status) = 0;
+
+ protected:
+  ~OperationWatcher() = default;
+};
+
 /// Ended work requests of one host, by opcode.
 class OperationLog : public sc_core::sc_module, public nic::OperationLog {
  public:
@@ -22,6 +33,8 @@ class OperationLog : public sc_core::sc_module, public nic::OperationLog {
 
   /// What ended before does not count.
   void restart();
+  /// `watcher` must outlive the log; `port` is what it is told of.
+  void watch(OperationWatcher& watcher, std::uint32_t port);
 
   struct Kept {
     std::uint64_t ended = 0, succeeded = 0, bytes = 0;
@@ -33,6 +46,8 @@ class OperationLog : public sc_core::sc_module, public nic::OperationLog {
  private:
   std::array<Kept, verbs::opcode_count> kept_;
   std::array<std::uint64_t, verbs::status_count> statuses_{};
+  std::vector<OperationWatcher*> watchers_;
+  std::uint32_t port_ = 0;
 };
 
 /// Calls of reg_mr and dereg_mr of one host.

@@ -53,13 +53,15 @@ class Interruptible {
 
 struct Finished {
   results::Report report;
-  std::vector<std::string> stuck;
+  std::vector<std::string> stuck, told;
 };
 
 Finished simulate(const Plan& plan, const RunOptions& options) {
   using Clock = std::chrono::steady_clock;
   const auto begin = Clock::now();
-  Simulation simulation(plan);
+  // Opened first: a path that cannot be written is known before a long run, not after it.
+  RunFiles files(plan.variant.empty() ? options.recording : for_variant(options.recording, plan.variant));
+  Simulation simulation(plan, files.recording());
   {
     const Interruptible interruptible(&simulation);
     // In a child the signal may have come before there was a simulation to stop.
@@ -67,7 +69,8 @@ Finished simulate(const Plan& plan, const RunOptions& options) {
     results::ProgressLine line(std::cerr, options.progress, plan.program->size(), plan.variant);
     simulation.run([&](const Simulation::Heartbeat& beat) { line.update(beat.simulated, beat.operations); });
   }
-  Finished out{simulation.report(), simulation.stuck()};
+  Finished out{simulation.report(), simulation.stuck(), {}};
+  out.told = files.commit(out.report);
   const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
   const double per_second = seconds > 0 ? 1 / seconds : 0;
   out.report.machine = results::Machine{seconds, static_cast<double>(simulation.operations()) * per_second,
@@ -122,7 +125,7 @@ class Child {
     out.report = results::parse_json(std::string_view(body).substr(0, split), "variant " + name_).front().report;
     for (std::size_t at = split + 1; at < body.size();) {
       const std::size_t end = body.find('\0', at);
-      out.stuck.push_back(body.substr(at, end - at));
+      (body[at] == 'S' ? out.stuck : out.told).push_back(body.substr(at + 1, end - at - 1));
       at = end + 1;
     }
     return out;
@@ -135,7 +138,8 @@ class Child {
       const Finished finished = simulate(plan, options);
       text = "R" + results::to_json(finished.report);
       text += '\0';
-      for (const std::string& line : finished.stuck) text += line + '\0';
+      for (const std::string& line : finished.stuck) text += 'S' + line + '\0';
+      for (const std::string& line : finished.told) text += 'T' + line + '\0';
     } catch (const UserError& error) { text = std::string("E") + error.what(); } catch (const std::exception& error) {
       text = std::string("F") + error.what();
     }
@@ -160,10 +164,14 @@ Outcome run_plans(const std::vector<Plan>& plans, const RunOptions& options) {
   const auto keep = [&](const Plan& plan, Finished finished) {
     outcome.variants.push_back({plan.variant, std::move(finished.report)});
     outcome.stuck.push_back(std::move(finished.stuck));
+    outcome.told.push_back(std::move(finished.told));
   };
   if (plans.size() == 1 && plans.front().variant.empty()) {
     keep(plans.front(), simulate(plans.front(), options));
   } else {
+    std::vector<std::string> names;
+    for (const Plan& plan : plans) names.push_back(plan.variant);
+    check_paths(options.recording, names);
     // The parent waits: an interrupt reaches its children too, and their partial results must still be gathered.
     const Interruptible interruptible(nullptr);
     const std::size_t together = std::max(1u, std::thread::hardware_concurrency());

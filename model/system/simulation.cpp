@@ -6,6 +6,7 @@
 #include "fabric/network.h"
 #include "system/collect.h"
 #include "system/host.h"
+#include "system/recorders.h"
 
 namespace mtsim::system {
 namespace {
@@ -27,7 +28,7 @@ std::vector<std::uint32_t> threads_by_host(const program::Names& names) {
 
 }  // namespace
 
-Simulation::Simulation(const Plan& plan) : plan_(plan) {
+Simulation::Simulation(const Plan& plan, const Recording& recording) : plan_(plan), port_of_(plan.program->names().hosts().size()) {
   const program::Program& program = *plan.program;
   const program::Names& names = program.names();
   scheduler_ = std::make_unique<engine::Scheduler>("scheduler");
@@ -35,7 +36,6 @@ Simulation::Simulation(const Plan& plan) : plan_(plan) {
   const auto count = static_cast<std::uint32_t>(names.hosts().size());
   switch_ = std::make_unique<fabric::Switch>("switch", *scheduler_, plan.settings.network, count);
   const auto threads = threads_by_host(names);
-  std::vector<verbs::Device*> devices(count);
   for (const std::uint32_t index : by_name(names.hosts())) {
     const HostSettings& s = plan.hosts[index];
     const std::uint32_t on_host = std::max(threads[index], 1u);
@@ -44,11 +44,14 @@ Simulation::Simulation(const Plan& plan) : plan_(plan) {
     hosts_.push_back(
         std::make_unique<Host>(names.hosts()[index].c_str(), *scheduler_, s, said != 0 ? said : on_host, on_host, port, *switch_));
     switch_->ends(hosts_.back()->nic);
-    devices[index] = &hosts_.back()->device;
+    port_of_[index] = port;
   }
   meeting_ = std::make_unique<MeasuringMeeting>(
-      *scheduler_, program.start_barrier(), program.end_barrier(), [this] { begin_window(); }, [this] { at_end_ = collect(); });
-  actors_ = std::make_unique<program::Actors>(program, std::move(devices), *meeting_, tally_, plan.time);
+      *scheduler_, program.start_barrier(), program.end_barrier(), [this] { begin_window(); }, [this] { end_window(); });
+  recorders_ = std::make_unique<Recorders>(recording, program, hosts_, port_of_, *switch_, tally_);
+  std::vector<verbs::Device*> devices;
+  for (const std::uint32_t port : port_of_) devices.push_back(&recorders_->device(port));
+  actors_ = std::make_unique<program::Actors>(program, std::move(devices), *meeting_, recorders_->observer(), plan.time);
 }
 
 Simulation::~Simulation() = default;
@@ -59,13 +62,21 @@ void Simulation::begin_window() {
     host->registrations.restart();
   }
   at_start_ = collect();
+  recorders_->measure(true);
+}
+
+void Simulation::end_window() {
+  at_end_ = collect();
+  recorders_->measure(false);
 }
 
 void Simulation::run(const std::function<void(const Heartbeat&)>& beat) {
   if (beat) scheduler_->set_heartbeat([this, &beat] { beat({scheduler_->now(), actors_->operations_begun()}); });
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
+  recorders_->begin();
   actors_->start();
   sc_core::sc_start();
+  recorders_->finish();
   scheduler_->set_heartbeat({});
 }
 

@@ -12,6 +12,7 @@
 #include "results/report.h"
 #include "system/meeting.h"
 #include "system/plan.h"
+#include "system/run_files.h"
 
 namespace mtsim::fabric {
 class Switch;
@@ -20,11 +21,12 @@ class Switch;
 namespace mtsim::system {
 
 class Host;
+class Recorders;
 
 class Simulation {
  public:
-  /// One SystemC kernel a process: only one Simulation can be elaborated in it. `plan` must outlive it.
-  explicit Simulation(const Plan& plan);
+  /// One SystemC kernel a process: only one Simulation can be elaborated in it. `plan` and what `recording` points at must outlive it.
+  explicit Simulation(const Plan& plan, const Recording& recording = {});
   ~Simulation();
 
   struct Heartbeat {
@@ -46,15 +48,17 @@ class Simulation {
 
  private:
   void begin_window();
+  void end_window();
   results::Report collect() const;
 
   const Plan& plan_;
   std::unique_ptr<engine::Scheduler> scheduler_;
   std::unique_ptr<fabric::Switch> switch_;
   std::vector<std::unique_ptr<Host>> hosts_;  ///< in the order of their names, which is that of their ports
-  std::vector<std::uint32_t> port_of_;        ///< of the program's hosts
+  std::vector<std::uint32_t> port_of_;        ///< by the program's hosts
   std::unique_ptr<MeasuringMeeting> meeting_;
   program::Tally tally_;
+  std::unique_ptr<Recorders> recorders_;
   std::unique_ptr<program::Actors> actors_;
   std::optional<results::Report> at_start_;  ///< what had been counted when the measured window began
   std::optional<results::Report> at_end_;    ///< and when it ended

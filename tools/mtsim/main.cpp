@@ -50,6 +50,13 @@ int execute(int argc, char** argv) {
       ->check(CLI::IsMember({"asap", "recorded"}));
   run_command->add_option("--json", run.json, "Write the results as JSON; - is standard output")->type_name("FILE");
   run_command->add_option("--csv", run.csv, "Write the results as one tidy table; - is standard output")->type_name("FILE");
+  run_command->add_option("--ops", run.ops, "Write each operation as a line of CSV, with its steps; - is standard output")
+      ->type_name("FILE");
+  run_command->add_option("--timeline", run.timeline, "Draw the run for ui.perfetto.dev (trace events in JSON); - is standard output")
+      ->type_name("FILE");
+  run_command->add_option("--from", run.from, "Draw only what goes on at this simulated time or later, such as 10us")->type_name("TIME");
+  run_command->add_option("--to", run.to, "Draw only what goes on at this simulated time or earlier")->type_name("TIME");
+  run_command->add_option("--sample", run.sample, "Draw about one operation in N, and every N-th span of all else")->type_name("N");
   run_command->add_flag("--no-machine", run.no_machine, "Leave wall-clock figures out of the JSON");
   run_command->add_flag("--quiet", run.quiet, "No progress line");
 

@@ -5,6 +5,7 @@
 #include <iostream>
 
 #include "base/error.h"
+#include "base/quantity_text.h"
 #include "command.h"
 #include "plans.h"
 #include "results/csv.h"
@@ -17,6 +18,13 @@
 namespace mtsim::tool {
 namespace {
 
+void print_told(const system::Outcome& outcome) {
+  for (std::size_t i = 0; i < outcome.told.size(); ++i) {
+    const std::string& name = outcome.variants[i].name;
+    for (const std::string& line : outcome.told[i]) std::cerr << (name.empty() ? "" : name + ": ") << line << '\n';
+  }
+}
+
 void print_stuck(const system::Outcome& outcome) {
   for (std::size_t i = 0; i < outcome.stuck.size(); ++i) {
     if (outcome.stuck[i].empty()) continue;
@@ -26,10 +34,44 @@ void print_stuck(const system::Outcome& outcome) {
   }
 }
 
+/// Whether one of the outputs takes stdout, so that the summary goes to stderr. Two cannot.
+bool stdout_taken(const RunArguments& arguments) {
+  const char* taker = nullptr;
+  for (const auto& [option, path] : {std::pair{"--json", &arguments.json}, std::pair{"--csv", &arguments.csv},
+                                     std::pair{"--ops", &arguments.ops}, std::pair{"--timeline", &arguments.timeline}}) {
+    if (*path != "-") continue;
+    if (taker != nullptr) throw UserError(std::string(taker) + " and " + option + " cannot both go to stdout");
+    taker = option;
+  }
+  return taker != nullptr;
+}
+
+/// Reads an option's value, if it was given. Throws UserError.
+template <class T>
+void read(const char* option, const std::string& text, T& out) {
+  if (text.empty()) return;
+  if (const std::string wrong = text::parse(text, out); !wrong.empty()) throw UserError(std::string(option) + ": '" + text + "' " + wrong);
+}
+
+results::TimelineOptions drawing(const RunArguments& arguments) {
+  results::TimelineOptions options;
+  for (const auto& [option, value] :
+       {std::pair{"--from", &arguments.from}, std::pair{"--to", &arguments.to}, std::pair{"--sample", &arguments.sample}})
+    if (!value->empty() && arguments.timeline.empty())
+      throw UserError(std::string(option) + " says what to draw of a timeline, but there is no --timeline");
+  read("--from", arguments.from, options.from);
+  read("--to", arguments.to, options.to);
+  read("--sample", arguments.sample, options.sample);
+  if (options.from >= options.to) throw UserError("--from " + arguments.from + " does not lie before --to " + text::show(options.to));
+  if (options.sample == 0) throw UserError("--sample: 1 draws everything, 2 every other; there is no 0");
+  return options;
+}
+
 }  // namespace
 
 int run(const RunArguments& arguments) {
-  if (arguments.json == "-" && arguments.csv == "-") throw UserError("--json and --csv cannot both go to stdout");
+  const bool to_stdout = stdout_taken(arguments);
+  const system::RecordingOptions recording{arguments.ops, arguments.timeline, drawing(arguments)};
   const std::vector<system::Plan> plans = make_plans(arguments);
   std::unique_ptr<results::OutputFile> json, csv;
   // Opened first: a path that cannot be written is known before a long run, not after it.
@@ -38,12 +80,12 @@ int run(const RunArguments& arguments) {
 
   system::RunOptions options;
   options.progress = results::progress_wanted(arguments.quiet);
+  options.recording = recording;
   const system::Outcome outcome = system::run_plans(plans, options);
 
   const bool alone = outcome.variants.size() == 1 && outcome.variants.front().name.empty();
   results::JsonOptions json_options;
   json_options.machine = !arguments.no_machine;
-  const bool to_stdout = arguments.json == "-" || arguments.csv == "-";
   results::TextOptions text;
   text.colour = std::getenv("NO_COLOR") == nullptr && isatty(to_stdout ? STDERR_FILENO : STDOUT_FILENO) != 0;
   (to_stdout ? std::cerr : std::cout) << (alone ? results::summary(outcome.variants.front().report, text)
@@ -57,6 +99,7 @@ int run(const RunArguments& arguments) {
     csv->write(results::to_csv(outcome.variants));
     csv->commit();
   }
+  print_told(outcome);
   print_stuck(outcome);
   if (outcome.interrupted) return 130;
   for (std::size_t i = 0; i < outcome.variants.size(); ++i)

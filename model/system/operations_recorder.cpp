@@ -1,0 +1,13 @@
+#include "system/operations_recorder.h"
+
+namespace mtsim::system {
+
+void OperationsRecorder::ended(std::uint32_t port, std::uint32_t qpn, const ports::Wqe& request, verbs::Status status) {
+  std::vector<std::string>& queues = queues_[port];
+  if (queues.size() <= qpn) queues.resize(qpn + 1);
+  std::string& queue = queues[qpn];
+  if (queue.empty()) queue = results::OperationsFile::queue(hosts_[port], qps_.name(port, qpn), qpn);
+  file_.add({queue, request.wr, request.opcode, request.length, status, measured_, request.begin, request.stamp, request.waited_for});
+}
+
+}  // namespace mtsim::system
