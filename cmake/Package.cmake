@@ -19,7 +19,7 @@ set(CPACK_COMPONENT_RUNTIME_DESCRIPTION
     "mtsim simulates what it costs to register memory for RDMA, and what the\nnetwork adapter pays to translate and protect it afterwards: from\nibv_reg_mr in the kernel to the last completion. It replays recorded or\ngenerated programs on hosts described in YAML.")
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_NAME libmtsim-dev)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
-# mtsim has the configurations and the license that its folder of documents is a link to.
+# mtsim has the configurations that the package names.
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS
     "mtsim (= ${PROJECT_VERSION}), libsystemc-dev, libboost-iostreams-dev, libyaml-cpp-dev, libfmt-dev, libzstd-dev, nlohmann-json3-dev")
 set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION

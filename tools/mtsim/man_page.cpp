@@ -32,10 +32,14 @@ The run was interrupted; what was measured so far is printed and marked.
 .TP
 .B NO_COLOR
 Where it is set, no colour is used on a terminal.
+.TP
+.B MTSIM_CONFIGS
+The folder of the shipped configurations, where it is not the one below.
 .SH FILES
 .TP
 .I share/mtsim/configs
 A complete system (base.yaml), overlays for adapters and drivers, examples, and the JSON Schema of configurations (schema.json).
+A name that begins with mtsim: is looked for here, on the command line and in `extends': mtsim:examples/pool_vs_per_op.yaml.
 .TP
 .I share/mtsim/traces
 Small lessons, and traces recorded from real programs.
