@@ -1,5 +1,6 @@
 #include "system/schema.h"
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
 
@@ -62,16 +63,15 @@ class Composer {
     const std::string any_host = "any";
     read_host(config, any_host);
     Keys common = asked_of(config);
-    const Keys of_host = common["hosts"][any_host];
+    Keys of_host = common["hosts"][any_host];
     common.erase("hosts");
-    Keys& workload = common["workload"];
-    for (const std::string& kind : workload_key().names()) workload.update(of_kind(kind));
-    workload["kind"] = "";
+    add_declared(common, of_host);
+    common["workload"]["kind"] = "";
 
     Json definitions;
     for (const auto& [key, value] : common.items())
       if (value.is_object()) definitions[key] = section(key, value);
-    definitions["kinds"] = kinds(workload);
+    definitions["kinds"] = kinds(common["workload"]);
     definitions["extends"] = extends();
 
     Json host;
@@ -108,6 +108,17 @@ class Composer {
   }
 
  private:
+  /// What nobody asked for yet is read where another value asks for it: the parameters of one kind of workload, say.
+  void add_declared(Keys& common, Keys& of_host) const {
+    for (const auto& [path, parameter] : parameters_) {
+      std::string pointer = "/" + path;
+      std::replace(pointer.begin(), pointer.end(), '.', '/');
+      const Keys::json_pointer place(pointer);
+      common[place] = parameter->standard;
+      if (of_host.contains(path.substr(0, path.find('.')))) of_host[place] = parameter->standard;
+    }
+  }
+
   Json section(const std::string& path, const Keys& keys) const {
     Json properties;
     for (const auto& [key, value] : keys.items()) {
@@ -154,8 +165,9 @@ class Composer {
     const Json file = {{"type", "string"}, {"minLength", 1}};
     Json out;
     out["description"] =
-        "A file or a list of files that this one is laid over, relative to this file. Later files win over earlier ones, and what "
-        "stands here wins over all.";
+        "A file or a list of files that this one is laid over, each relative to this file, or after mtsim: the name of a shipped one. "
+        "Later "
+        "files win over earlier ones, and what stands here wins over all.";
     out["anyOf"] = {file, {{"type", "array"}, {"items", file}}};
     return out;
   }
