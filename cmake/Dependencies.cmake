@@ -4,11 +4,4 @@ find_package(yaml-cpp 0.7 REQUIRED)
 find_package(fmt 9 REQUIRED)
 find_path(CLI11_INCLUDE CLI/CLI.hpp REQUIRED)
 find_path(NLOHMANN_INCLUDE nlohmann/json.hpp REQUIRED)
-
-# SystemC. Debian's 2.3.4 is built as C++17 and says so in its version symbol; stating the same standard lets C++20 code link.
-find_path(SYSTEMC_INCLUDE systemc REQUIRED)
-find_library(SYSTEMC_LIBRARY systemc REQUIRED)
-add_library(mtsim_systemc INTERFACE)
-target_include_directories(mtsim_systemc SYSTEM INTERFACE ${SYSTEMC_INCLUDE})
-target_compile_definitions(mtsim_systemc INTERFACE SC_CPLUSPLUS=201703L SC_INCLUDE_FX=0)
-target_link_libraries(mtsim_systemc INTERFACE ${SYSTEMC_LIBRARY} Threads::Threads)
+include(${CMAKE_CURRENT_LIST_DIR}/SystemC.cmake)

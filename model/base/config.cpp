@@ -60,6 +60,12 @@ Config Config::load(const std::string& path, const std::vector<std::string>& set
   return made;
 }
 
+Config Config::empty() {
+  Node tree;
+  tree.kind = Node::Kind::map;
+  return Config("", std::move(tree), std::make_shared<config::Ledger>());
+}
+
 std::vector<std::pair<std::string, Config>> Config::variants() const {
   std::vector<std::pair<std::string, Config>> out;
   for (const Node::Member& variant : variants_.members) {

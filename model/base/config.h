@@ -27,6 +27,9 @@ class Config {
   /// Throws UserError when a file cannot be read or is not YAML; anything else waits for finish().
   static Config load(const std::string& path, const std::vector<std::string>& sets = {});
 
+  /// One in which nothing is written. Readers show by it what they would take: see effective_json().
+  static Config empty();
+
   /// Each of `variants:` laid over the common settings, then `sets` again; in the order of the file, each with errors of its own.
   /// Empty when the file has none.
   std::vector<std::pair<std::string, Config>> variants() const;

@@ -13,6 +13,7 @@
 
 #include "base/config_parse.h"
 #include "base/error.h"
+#include "base/shipped.h"
 
 namespace mtsim::config {
 namespace {
@@ -45,7 +46,8 @@ std::string read_text(const std::string& path, std::string& wrong) {
 class Loader {
  public:
   /// One file with what it extends. `named_at` is the place of the `extends` that names it.
-  std::optional<Node> file(const std::string& path, const Place* named_at) {
+  std::optional<Node> file(const std::string& name, const Place* named_at) {
+    const std::string path = is_shipped(name) ? shipped_path(name) : name;
     const auto fail = [&](const std::string& wrong) {
       if (named_at != nullptr) fatal_.push_back({*named_at, fmt::format("extends: {} {}", path, wrong)});
       else fatal_.push_back({Place{path}, wrong});
@@ -104,8 +106,8 @@ class Loader {
         problems_.push_back({name.place, fmt::format("extends: wants a file or a list of files, but is {}", name.described())});
         continue;
       }
-      const fs::path relative = fs::path(path).parent_path() / name.text;
-      if (const auto tree = file(relative.lexically_normal().string(), &name.place)) merge(merged, *tree);
+      const fs::path found = is_shipped(name.text) ? fs::path(name.text) : fs::path(path).parent_path() / name.text;
+      if (const auto tree = file(found.lexically_normal().string(), &name.place)) merge(merged, *tree);
     }
     merge(merged, map);
     map = std::move(merged);

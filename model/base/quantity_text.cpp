@@ -126,6 +126,14 @@ std::string shortest(std::uint64_t raw, const Units& units) {
   return best;
 }
 
+/// Null for a unit of another kind, such as "count".
+const Units* find_units(std::string_view unit) {
+  if (unit == "time") return &times;
+  if (unit == "bytes") return &sizes;
+  if (unit == "rate") return &rates;
+  return unit == "frequency" ? &frequencies : nullptr;
+}
+
 template <class Q>
 std::string parse_quantity(const std::string& text, const Units& units, Q& out) {
   std::uint64_t raw = 0;
@@ -181,5 +189,20 @@ std::string show(Time t) {
 std::string show(Bytes n) { return shortest(n.raw, sizes); }
 std::string show(BitRate r) { return shortest(r.raw, rates); }
 std::string show(Frequency f) { return shortest(f.raw, frequencies); }
+
+std::string pattern_of(std::string_view unit) {
+  if (unit == "count") return "^[0-9]+$";
+  if (unit == "number") return R"(^-?([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?$)";
+  const Units* units = find_units(unit);
+  if (units == nullptr) return {};
+  std::string names;
+  for (const Unit& known : units->known) names.append(names.empty() ? "" : "|").append(known.name);
+  return fmt::format(R"(^[0-9]+(\.[0-9]+)? *({})$)", names);
+}
+
+std::string units_of(std::string_view unit) {
+  const Units* units = find_units(unit);
+  return units == nullptr ? "" : std::string(units->allowed);
+}
 
 }  // namespace mtsim::text

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "base/units.h"
 
@@ -25,6 +26,12 @@ std::string show(Time);
 std::string show(Bytes);
 std::string show(BitRate);
 std::string show(Frequency);
+
+/// The regular expression (ECMA 262, anchored) of the texts that parse() takes for `unit`, a word of unit_of(); empty where the form of
+/// the text says nothing ("bool", "text") or the unit is unknown.
+std::string pattern_of(std::string_view unit);
+/// The units that such a text may have, for people: "ps, ns, us, ms or s"; empty where it has none.
+std::string units_of(std::string_view unit);
 
 template <class T>
 constexpr const char* unit_of();

@@ -5,15 +5,15 @@
 #include "base/error.h"
 #include "program/trace_reader.h"
 #include "program/workload.h"
+#include "system/component_keys.h"
 #include "user/sim_device.h"
 
 namespace mtsim::system {
 namespace {
 
 std::unique_ptr<program::Program> workload_of(const Config& config) {
-  const auto names = program::Workloads::names();
   if (!config.has("workload")) return nullptr;
-  const std::string kind = config.word("workload.kind", "", names);
+  const std::string kind = config.word("workload.kind", "", workload_key().names());
   return program::Workloads::make(kind, config);
 }
 

@@ -1,15 +1,12 @@
 #include "system/settings.h"
 
-#include <algorithm>
-#include <bit>
+#include <fmt/format.h>
 
-#include <algorithm>
 #include <bit>
 
 #include "base/error.h"
 #include "base/sections.h"
-#include "kernel/key_policy.h"
-#include "kernel/table_writer.h"
+#include "system/component_keys.h"
 
 namespace mtsim::system {
 namespace {
@@ -53,11 +50,6 @@ void RunParams::declare(Declaration<RunParams>& d) {
       .source("modelling choice");
 }
 
-const std::vector<std::string>& known_rules() {
-  static const std::vector<std::string> rules{"ib"};
-  return rules;
-}
-
 namespace {
 
 // Rules that a range does not express; they stand here and not in the models so that they are told with the place of the value.
@@ -69,13 +61,11 @@ void require_power_of_two(const Config& config, const std::string& path, std::ui
   if (!std::has_single_bit(value)) config.fail(path, "must be a power of two");
 }
 
-/// `value` names a registered component of `kind`.
-void require_known(const Config& config, const std::string& path, const std::string& value, const std::vector<std::string>& names,
-                   const std::string& kind) {
-  if (std::find(names.begin(), names.end(), value) != names.end()) return;
-  std::string known;
-  for (const auto& name : names) known += (known.empty() ? "" : ", ") + name;
-  config.fail(path, "there is no " + kind + " '" + value + "'; known: " + known + did_you_mean(value, names));
+void require_known(const Config& config, const ComponentKey& key, const std::string& value) {
+  if (key.known.count(value) != 0) return;
+  const auto names = key.names();
+  config.fail(key.path,
+              fmt::format("there is no {} '{}'; known: {}{}", key.kind, value, fmt::join(names, ", "), did_you_mean(value, names)));
 }
 
 void check_cache(const Config& config, const std::string& path, const nic::CacheParams& cache) {
@@ -97,16 +87,16 @@ void check_host(const Config& config, const HostSettings& host) {
   require_power_of_two(config, "nic.contexts", host.nic.nic.contexts);
   if (host.driver.most_keys > host.nic.nic.contexts)
     config.fail("driver.most_keys", "must not be above nic.contexts, which is " + std::to_string(host.nic.nic.contexts));
-  require_known(config, "nic.translation", host.nic.nic.translation, translate::Architectures::names(), "translation architecture");
-  require_known(config, "driver.table_writer", host.driver.table_writer, kernel::TableWriters::names(), "table writer");
-  require_known(config, "driver.keys", host.driver.keys, kernel::KeyPolicies::names(), "key policy");
+  require_known(config, translation_key(), host.nic.nic.translation);
+  require_known(config, table_writer_key(), host.driver.table_writer);
+  require_known(config, key_policy_key(), host.driver.keys);
 }
 
 }  // namespace
 
 Settings read_settings(const Config& config) {
   Settings s;
-  s.rules = config.word("rules", "ib", known_rules());
+  s.rules = config.word("rules", "ib", rules_key().names());
   s.run = config.read<RunParams>();
   s.replay = config.read<ReplayParams>();
   s.network = config.read<fabric::NetworkParams>();

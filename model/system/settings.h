@@ -53,7 +53,4 @@ struct Settings {
 Settings read_settings(const Config& config);
 HostSettings read_host(const Config& config, const std::string& host);
 
-/// The rule sets that this build has.
-const std::vector<std::string>& known_rules();
-
 }  // namespace mtsim::system

@@ -28,8 +28,10 @@ struct CommandResult {
 /// The command under way. Waits for it at the end of its life; a test that is over does not leave it running.
 class Command {
  public:
-  explicit Command(const std::vector<std::string>& arguments) {
-    std::vector<std::string> words{MTSIM_COMMAND};
+  explicit Command(const std::vector<std::string>& arguments) : Command(MTSIM_COMMAND, arguments) {}
+  /// Another program; a name without a slash is looked for on PATH.
+  Command(const std::string& program, const std::vector<std::string>& arguments) {
+    std::vector<std::string> words{program};
     words.insert(words.end(), arguments.begin(), arguments.end());
     std::vector<char*> argv;
     for (std::string& word : words) argv.push_back(word.data());
@@ -39,7 +41,7 @@ class Command {
     posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, folder_.path("out").c_str(), O_WRONLY | O_CREAT, 0600);
     posix_spawn_file_actions_addopen(&files, STDERR_FILENO, folder_.path("err").c_str(), O_WRONLY | O_CREAT, 0600);
-    const int error = posix_spawn(&pid_, argv[0], &files, nullptr, argv.data(), environ);
+    const int error = posix_spawnp(&pid_, argv[0], &files, nullptr, argv.data(), environ);
     posix_spawn_file_actions_destroy(&files);
     if (error != 0) throw std::runtime_error(std::string("cannot start ") + argv[0]);
   }
@@ -71,5 +73,8 @@ class Command {
 };
 
 inline CommandResult run_command(const std::vector<std::string>& arguments) { return Command(arguments).finish(); }
+inline CommandResult run_program(const std::string& program, const std::vector<std::string>& arguments) {
+  return Command(program, arguments).finish();
+}
 
 }  // namespace mtsim::test

@@ -31,6 +31,7 @@ int run(const RunArguments& arguments);
 int check(const Inputs& arguments);
 /// `name` empty: an overview.
 int describe(const std::string& name);
+int print_schema();
 int generate(const GenArguments& arguments);
 
 }  // namespace mtsim::tool

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "command.h"
+#include "man_page.h"
 
 namespace {
 
@@ -65,9 +66,12 @@ int execute(int argc, char** argv) {
   add_inputs(*check_command, check);
 
   std::string component;
+  bool schema = false;
   auto* describe_command =
       app.add_subcommand("describe", "Every component and parameter: unit, default, range, meaning, source of the default");
-  describe_command->add_option("component", component, "A section (nic.mtt_cache), a parameter of one, or the beginning of several");
+  auto* described =
+      describe_command->add_option("component", component, "A section (nic.mtt_cache), a parameter of one, or the beginning of several");
+  describe_command->add_flag("--schema", schema, "Print the JSON Schema of a configuration instead, for editors")->excludes(described);
 
   tool::GenArguments gen;
   auto* gen_command = app.add_subcommand("gen", "Write a configuration's workload out as a trace");
@@ -75,6 +79,10 @@ int execute(int argc, char** argv) {
   gen_command->add_option("-o,--output", gen.output, "Trace to write; - is standard output")->required()->type_name("TRACE");
   add_sets(*gen_command, gen.sets);
 
+  if (argc == 2 && std::string(argv[1]) == "--man-page") {
+    std::cout << tool::man_page(app);
+    return 0;
+  }
   if (argc > 1 && argv[1][0] != '-') refuse_unknown_command(app, argv[1]);
   try {
     app.parse(argc, argv);
@@ -84,7 +92,7 @@ int execute(int argc, char** argv) {
   }
   if (*run_command) return tool::run(run);
   if (*check_command) return tool::check(check);
-  if (*describe_command) return tool::describe(component);
+  if (*describe_command) return schema ? tool::print_schema() : tool::describe(component);
   return tool::generate(gen);
 }
 

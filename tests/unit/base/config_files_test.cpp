@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <catch2/catch.hpp>
+#include <cstdlib>
 
 #include "base/config.h"
 #include "unit/base/sample_params.h"
@@ -41,6 +42,22 @@ TEST_CASE("a file that extends what it cannot") {
   CHECK(loaded(files, files.root() + "/a.yaml") == Lines{"b.yaml:1:10: extends: a.yaml extends itself, directly or through others"});
   CHECK(loaded(files, files.write("f.yaml", "extends: {a: b}\n")) ==
         Lines{"f.yaml:1:10: extends: wants a file or a list of files, but is a section"});
+}
+
+TEST_CASE("a name after mtsim: is that of a shipped file, wherever it is written") {
+  const Files shipped, files;
+  setenv("MTSIM_CONFIGS", shipped.root().c_str(), 1);
+  shipped.write("base.yaml", "pcie: {lanes: 4}\n");
+  shipped.write("nics/a.yaml", "extends: ../base.yaml\npcie: {latency: 7ns}\n");
+  const Config config = Config::load(files.write("deep/f.yaml", "extends: [mtsim:nics/a.yaml]\n"));
+  const auto link = config.read<LinkSample>();
+  config.finish();
+  CHECK(link.lanes == 4);
+  CHECK(link.latency == ns(7));
+  CHECK(Config::load("mtsim:base.yaml").read<LinkSample>().lanes == 4);
+  CHECK(loaded(shipped, files.write("f.yaml", "extends: mtsim:no.yaml\n")).front().find("extends: no.yaml cannot be read: No such file") !=
+        std::string::npos);
+  unsetenv("MTSIM_CONFIGS");
 }
 
 TEST_CASE("files that extend one another a million ways are refused in time") {

@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 
 #include <limits>
+#include <regex>
 
 namespace mtsim::text {
 namespace {
@@ -105,6 +106,33 @@ TEST_CASE("values are shown by the shortest exact text, which parses back") {
     CHECK(parsed<Time>(show(ps(raw))) == ps(raw));
     CHECK(parsed<Bytes>(show(Bytes(static_cast<std::uint64_t>(raw)))).raw == static_cast<std::uint64_t>(raw));
   }
+}
+
+template <class T>
+void expect_pattern_agrees(const std::vector<std::string>& texts) {
+  const std::regex pattern(pattern_of(unit_of<T>()));
+  for (const std::string& text : texts) {
+    INFO(text);
+    T value{};
+    CHECK(std::regex_search(text, pattern) == parse(text, value).empty());
+  }
+}
+
+TEST_CASE("the pattern of a unit takes what its parser takes") {
+  const std::vector<std::string> numbers{"",  "0",   "7",    "007", "-1",   "+1",  " 1",  "1 ",    "1.5",   "1.",  ".5",
+                                         ".", "1e3", "1E-2", "1e",  "0x10", "nan", "inf", "1,000", "1_000", "five"};
+  expect_pattern_agrees<std::uint64_t>(numbers);
+  expect_pattern_agrees<double>(numbers);
+  const std::vector<std::string> quantities{"1s",      "1 ns", "1  us", "1.5ms",   "1.ns",  ".5ns",   "-1ns", "1Ns",   "1n",
+                                            "ns",      "1 s ", "1ps1",  "64KiB",   "64kib", "64K",    "1B",   "1.5MB", "2TiB",
+                                            "100Gb/s", "1b/s", "1GB/s", "100Gbps", "1Hz",   "2.5GHz", "1ghz", "1 kHz"};
+  expect_pattern_agrees<Time>(quantities);
+  expect_pattern_agrees<Bytes>(quantities);
+  expect_pattern_agrees<BitRate>(quantities);
+  expect_pattern_agrees<Frequency>(quantities);
+  CHECK(units_of("frequency") == "Hz, kHz, MHz or GHz");
+  CHECK(pattern_of("text").empty());
+  CHECK(units_of("count").empty());
 }
 
 }  // namespace
