@@ -88,12 +88,11 @@ class Actor final : public verbs::Caller {
 
   // Work requests (actor_post.cpp).
   verbs::Progress issue_post();
-  bool append_send(List&);
-  bool append_receive(List&);
-  NameId append_sges(List&, AddressView);
-  void append_line(List&);
-  bool leave_out(List&, std::size_t sges, NameId lacking);
+  void append_request(List&);
+  template <class Request>
+  static void attach_sges(const List&, std::vector<Request>&);
   verbs::Progress submit(List&);
+  verbs::Progress submit_receives(List&);
   std::uint32_t queue_of(const List&) const;
   void answer_post();
   List& list_of(NameId queue, Kind);

@@ -17,7 +17,7 @@ Progress Actor::issue_post() {
   requests_.passed(thread_, op_.wr);
   submitted_ = nullptr;
   List& list = list_of(op_.id, op_.kind);
-  if (op_.kind == Kind::post_send ? append_send(list) : append_receive(list)) append_line(list);
+  append_request(list);
   if (op_.more) return Progress::done;
   if (list.size != 0) return submit(list);
   clear(list);
@@ -50,52 +50,48 @@ void Actor::clear(List& list) {
   --open_lists_;
 }
 
-/// False when the line lacks an object and was left out.
-bool Actor::append_send(List& list) {
+/// All in one function: nearly every line of most programs comes through here, and calls would cost more than what they do.
+void Actor::append_request(List& list) {
   const Objects& objects = scene_.objects;
   const std::size_t first_sge = list.sges.size();
-  if (objects.handle(op_.id, ObjectKind::qp) == 0) return leave_out(list, first_sge, op_.id);
-  const AddressView view = verbs::has(op_.flags, verbs::Send::inline_data) ? AddressView::process : AddressView::operation;
-  if (const NameId lacking = append_sges(list, view)) return leave_out(list, first_sge, lacking);
-  verbs::SendRequest& request = list.sends.emplace_back();
-  request.wr = op_.wr;
-  request.opcode = op_.opcode;
-  request.flags = op_.flags;
-  if (op_.has_to) {
-    const auto address = objects.address(op_.to, AddressView::operation);
-    if (!address) return leave_out(list, first_sge, op_.to.object);
-    request.remote_address = *address;
-    if (!objects.key(op_.to_key, op_.to, KeyPlace::remote, request.rkey)) return leave_out(list, first_sge, op_.to_key.object);
+  if (objects.handle(op_.id, op_.kind == Kind::post_srq ? ObjectKind::srq : ObjectKind::qp) == 0) {
+    lack(op_.id);
+    return;
   }
-  request.immediate = op_.immediate;
-  request.compare = op_.compare;
-  request.swap_or_add = op_.opcode == verbs::Opcode::faa ? op_.add : op_.swap;
-  return true;
-}
+  // The line fails by itself; the list is what it was before.
+  const auto give_up = [&](NameId id) {
+    if (list.sends.size() > list.size) list.sends.pop_back();
+    list.sges.resize(first_sge);
+    lack(id);
+  };
 
-bool Actor::append_receive(List& list) {
-  const std::size_t first_sge = list.sges.size();
-  const ObjectKind kind = op_.kind == Kind::post_recv ? ObjectKind::qp : ObjectKind::srq;
-  if (scene_.objects.handle(op_.id, kind) == 0) return leave_out(list, first_sge, op_.id);
-  if (const NameId lacking = append_sges(list, AddressView::operation)) return leave_out(list, first_sge, lacking);
-  list.receives.emplace_back().wr = op_.wr;
-  return true;
-}
-
-/// The line's scatter elements; gives the object that one of them lacks, or 0.
-NameId Actor::append_sges(List& list, AddressView view) {
+  const AddressView view = verbs::has(op_.flags, verbs::Send::inline_data) ? AddressView::process : AddressView::operation;
   for (const SgeRef& ref : op_.sges) {
-    const auto address = scene_.objects.address(ref.address, view);
-    if (!address) return ref.address.object;
+    const auto address = objects.address(ref.address, view);
+    if (!address) return give_up(ref.address.object);
     verbs::Sge& sge = list.sges.emplace_back();
     sge.address = *address;
     sge.length = static_cast<std::uint32_t>(ref.length);
-    if (!scene_.objects.key(ref.key, ref.address, KeyPlace::local, sge.lkey)) return ref.key.object;
+    if (!objects.key(ref.key, ref.address, KeyPlace::local, sge.lkey)) return give_up(ref.key.object);
   }
-  return 0;
-}
+  if (op_.kind != Kind::post_send) {
+    list.receives.emplace_back().wr = op_.wr;
+  } else {
+    verbs::SendRequest& request = list.sends.emplace_back();
+    request.wr = op_.wr;
+    request.opcode = op_.opcode;
+    request.flags = op_.flags;
+    if (op_.has_to) {
+      const auto address = objects.address(op_.to, AddressView::operation);
+      if (!address) return give_up(op_.to.object);
+      request.remote_address = *address;
+      if (!objects.key(op_.to_key, op_.to, KeyPlace::remote, request.rkey)) return give_up(op_.to_key.object);
+    }
+    request.immediate = op_.immediate;
+    request.compare = op_.compare;
+    request.swap_or_add = op_.opcode == verbs::Opcode::faa ? op_.add : op_.swap;
+  }
 
-void Actor::append_line(List& list) {
   if (list.lines.size() == list.size) list.lines.emplace_back();
   List::Line& line = list.lines[list.size++];
   line.number = op_.line;
@@ -106,34 +102,38 @@ void Actor::append_line(List& list) {
   else line.expect.given = false;
 }
 
-/// The line fails by itself; the list is what it was before.
-bool Actor::leave_out(List& list, std::size_t sges, NameId lacking) {
-  if (list.sends.size() > list.size) list.sends.pop_back();
-  list.sges.resize(sges);
-  lack(lacking);
-  return false;
+/// Only now, with the list complete, do its elements stay where they are.
+template <class Request>
+void Actor::attach_sges(const List& list, std::vector<Request>& requests) {
+  const verbs::Sge* next = list.sges.data();
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    requests[i].sges = {next, list.lines[i].sges};
+    next += list.lines[i].sges;
+  }
 }
 
 Progress Actor::submit(List& list) {
   submitted_ = &list;
-  // Only now do the elements stay where they are.
-  const verbs::Sge* next = list.sges.data();
-  for (std::size_t i = 0; i < list.size; ++i) {
-    const std::span sges{next, list.lines[i].sges};
-    if (list.kind == Kind::post_send) list.sends[i].sges = sges;
-    else list.receives[i].sges = sges;
-    next += list.lines[i].sges;
-  }
-  const ObjectKind kind = list.kind == Kind::post_srq ? ObjectKind::srq : ObjectKind::qp;
-  if (const verbs::Handle queue = scene_.objects.handle(list.queue, kind)) {
-    if (list.kind == Kind::post_send) return device_->post_send(thread_, queue, list.sends, reply_, *this);
-    if (list.kind == Kind::post_recv) return device_->post_recv(thread_, queue, list.receives, reply_, *this);
-    // Another thread may take the completion of one before this call has been answered, and must know what it is.
-    for (const verbs::RecvRequest& receive : list.receives) requests_.posted(receive.wr, queue_of(list));
-    return device_->post_srq(thread_, queue, list.receives, reply_, *this);
-  }
-  reply_.error = EINVAL;  // the queue went between the list's lines
+  if (list.kind != Kind::post_send) return submit_receives(list);
+  attach_sges(list, list.sends);
+  const verbs::Handle qp = scene_.objects.handle(list.queue, ObjectKind::qp);
+  if (qp != 0) return device_->post_send(thread_, qp, list.sends, reply_, *this);
+  reply_.error = EINVAL;  // the QP went between the list's lines
   return Progress::done;
+}
+
+Progress Actor::submit_receives(List& list) {
+  attach_sges(list, list.receives);
+  const bool shared = list.kind == Kind::post_srq;
+  const verbs::Handle queue = scene_.objects.handle(list.queue, shared ? ObjectKind::srq : ObjectKind::qp);
+  if (queue == 0) {
+    reply_.error = EINVAL;
+    return Progress::done;
+  }
+  if (!shared) return device_->post_recv(thread_, queue, list.receives, reply_, *this);
+  // Another thread may take the completion of one before this call has been answered, and must know what it is.
+  for (const verbs::RecvRequest& receive : list.receives) requests_.posted(receive.wr, queue_of(list));
+  return device_->post_srq(thread_, queue, list.receives, reply_, *this);
 }
 
 /// The queue in the host's Requests to which it went.

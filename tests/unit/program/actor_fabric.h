@@ -26,7 +26,7 @@ class Fabric final : public verbs::Meeting {
  public:
   using Handle = verbs::Handle;
 
-  explicit Fabric(Schedule s) : schedule(s) {}
+  explicit Fabric(Schedule s, unsigned seed = 1) : schedule(s), random_(seed) {}
 
   struct Work {
     std::uint64_t wr = 0, bytes = 0;
@@ -188,7 +188,7 @@ class Fabric final : public verbs::Meeting {
   program::Gathering gathering_;
   std::vector<std::function<void()>> actions_;
   std::vector<Handle> ready_, stalled_;
-  std::minstd_rand random_{1};
+  std::minstd_rand random_;
 };
 
 }  // namespace mtsim::test

@@ -144,7 +144,7 @@ class FabricDevice final : public verbs::Device {
 
 class FabricRun {
  public:
-  FabricRun(const program::Program& p, Schedule schedule) : fabric_(schedule) {
+  FabricRun(const program::Program& p, Schedule schedule, unsigned seed = 1) : fabric_(schedule, seed) {
     std::vector<verbs::Device*> pointers;
     for (std::size_t h = 0; h < p.names().hosts().size(); ++h) {
       devices_.push_back(std::make_unique<FabricDevice>(fabric_));

@@ -21,11 +21,12 @@ const std::string recorded = MTSIM_SOURCE_DIR "/traces/recorded/";
 std::size_t replay(Schedule schedule) {
   std::set<std::filesystem::path> paths;
   for (const auto& entry : std::filesystem::directory_iterator(recorded)) paths.insert(entry.path());
+  unsigned number = 0;
   for (const auto& path : paths) {
     CAPTURE(path.filename().string());
     const auto trace = open_trace(path.string());
     refuse_unsupported(*trace, carried_out());
-    const FabricRun run(*trace, schedule);
+    const FabricRun run(*trace, schedule, ++number);
     std::vector<std::string> surprises;
     for (const Surprise& s : run.tally.first_surprises()) surprises.push_back(std::to_string(s.line) + ' ' + s.operation + ": " + s.got);
     CHECK(run.actors->standing() == std::vector<std::string>{});
@@ -33,7 +34,7 @@ std::size_t replay(Schedule schedule) {
     CHECK(run.tally.lacking_objects() == 0);
     CHECK(run.tally.operations() == trace->size());
   }
-  return paths.size();
+  return number;
 }
 
 }  // namespace
