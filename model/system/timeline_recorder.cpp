@@ -10,29 +10,25 @@
 namespace mtsim::system {
 namespace {
 
-const char* name_of(ports::Packet::Kind kind) {
+/// `write`, `read response`, `acknowledgement`, `NAK: receiver not ready`.
+std::string name_of(const ports::Packet& packet) {
   using Kind = ports::Packet::Kind;
-  switch (kind) {
-    case Kind::write:
-      return "write";
-    case Kind::read_request:
-      return "read request";
-    case Kind::read_response:
-      return "read response";
+  const std::string opcode(verbs::name(packet.opcode));
+  switch (packet.kind) {
+    case Kind::request:
+      return verbs::is_read_or_atomic(packet.opcode) ? opcode + " request" : opcode;
+    case Kind::response:
+      return opcode + " response";
     case Kind::acknowledgement:
       return "acknowledgement";
     case Kind::negative:
-      return "negative acknowledgement";
-    default:
-      return "packet";
+      return std::string("NAK: ") + verbs::explain(packet.nak);
   }
+  return "packet";
 }
 
 /// Whether the packet goes back to the requester.
-bool is_answer(ports::Packet::Kind kind) {
-  using Kind = ports::Packet::Kind;
-  return kind == Kind::read_response || kind == Kind::acknowledgement || kind == Kind::negative;
-}
+bool is_answer(ports::Packet::Kind kind) { return kind != ports::Packet::Kind::request; }
 
 }  // namespace
 
@@ -169,7 +165,7 @@ void TimelineRecorder::posted(Scene& s, const WatchedCall& call) {
 
 void TimelineRecorder::ended(std::uint32_t port, std::uint32_t qpn, const ports::Wqe& request, verbs::Status status) {
   Scene& s = *scenes_[port];
-  outstanding(s, qpn, -1);
+  if (request.opcode != verbs::Opcode::recv) outstanding(s, qpn, -1);
   const OperationKey key{port, qpn, request.begin, request.wr};
   if (!file_.samples(key.hash())) return;
   const std::string name = fmt::format("{} wr={}", verbs::name(request.opcode), request.wr);
@@ -213,7 +209,7 @@ void TimelineRecorder::packet(const ports::Packet& packet, Row row, Time begin, 
   if (!file_.covers(begin, end)) return;
   const std::optional<OperationKey> operation = operation_of(packet);
   if (operation ? !file_.samples(operation->hash()) : !file_.samples_next(row)) return;
-  const bool drawn = file_.draw(row, name_of(packet.kind), begin, end,
+  const bool drawn = file_.draw(row, name_of(packet), begin, end,
                                 {{"from_qpn", packet.source_qpn},
                                  {"to_qpn", packet.qpn},
                                  {"wr", operation ? operation->wr : 0},

@@ -22,4 +22,22 @@ const char* explain(Verdict verdict) {
   return "";
 }
 
+const char* explain(Nak nak) {
+  switch (nak) {
+    case Nak::none:
+      return "none";
+    case Nak::sequence:
+      return "sequence error";
+    case Nak::receiver_not_ready:
+      return "receiver not ready";
+    case Nak::invalid_request:
+      return "invalid request";
+    case Nak::remote_access:
+      return "remote access error";
+    case Nak::remote_operational:
+      return "remote operational error";
+  }
+  return "";
+}
+
 }  // namespace mtsim::verbs

@@ -30,6 +30,8 @@ struct Wish {
 /// Which check refused, in the order in which they are made; `granted` if none did.
 enum class Verdict : std::uint8_t { granted, no_such_key, wrong_variant, not_valid, other_pd, no_access, out_of_range };
 const char* explain(Verdict verdict);
+enum class Nak : std::uint8_t { none, sequence, receiver_not_ready, invalid_request, remote_access, remote_operational };
+const char* explain(Nak nak);
 
 /// Index known, variant equal, MR valid, PD equal, access granted, range inside (without overflow).
 /// `grant` is null when no mkey has the key's index.
@@ -53,7 +55,6 @@ constexpr bool is_send(Opcode opcode) { return opcode == Opcode::send || opcode 
 constexpr bool takes_receive(Opcode opcode) { return is_send(opcode) || opcode == Opcode::write_imm; }
 
 /// What the responder answers before it looks at any key. `reads_allowed` is the QP's max_dest_rd_atomic.
-enum class Nak : std::uint8_t { none, sequence, receiver_not_ready, invalid_request, remote_access, remote_operational };
 constexpr Nak check_request(Opcode opcode, Access qp_access, std::uint32_t reads_allowed) {
   const Access needed = opcode == Opcode::read                                   ? Access::remote_read
                         : opcode == Opcode::write || opcode == Opcode::write_imm ? Access::remote_write
