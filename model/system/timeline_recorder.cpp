@@ -45,6 +45,7 @@ struct TimelineRecorder::Scene final : kernel::LapObserver {
   void finished(const ports::RegistrationRecord& record) override {
     host.registrations.finished(record);
     registration = record;
+    recorder.pinned(*this);
   }
 
   TimelineRecorder& recorder;
@@ -121,10 +122,14 @@ void TimelineRecorder::lap(Scene& s, verbs::Thread thread, const Lap& lap) {
   std::vector<Lap>& laps = s.laps[thread];
   if (!laps.empty() && laps.back().step == lap.step) laps.back().end = lap.end;
   else if (lap.begin != lap.end) laps.push_back(lap);
-  const Bytes pinned = s.host.kernel.registration().pinned_now;
-  if (pinned == s.pinned_now) return;
-  s.pinned_now = pinned;
-  file_.level(s.pinned, lap.end, pinned.raw);
+  pinned(s);
+}
+
+void TimelineRecorder::pinned(Scene& s) {
+  const Bytes now = s.host.kernel.registration().pinned_now;
+  if (now == s.pinned_now) return;
+  s.pinned_now = now;
+  file_.level(s.pinned, s.device->now(), now.raw);
 }
 
 void TimelineRecorder::called(std::uint32_t port, const WatchedCall& call) {

@@ -62,8 +62,9 @@ results::TimelineOptions drawing(const RunArguments& arguments) {
   read("--from", arguments.from, options.from);
   read("--to", arguments.to, options.to);
   read("--sample", arguments.sample, options.sample);
-  if (options.from >= options.to) throw UserError("--from " + arguments.from + " does not lie before --to " + text::show(options.to));
-  if (options.sample == 0) throw UserError("--sample: 1 draws everything, 2 every other; there is no 0");
+  if (options.from >= options.to)
+    throw UserError("--from " + text::show(options.from) + " does not lie before --to " + text::show(options.to));
+  if (options.sample == 0) throw UserError("--sample: 1 draws everything, 2 about every other; there is no 0");
   return options;
 }
 
