@@ -143,17 +143,15 @@ void TimelineRecorder::called(std::uint32_t port, const WatchedCall& call) {
 
   const Row row = s.threads[call.thread];
   if (!file_.covers(call.begin, call.end) || !file_.samples_next(row)) return;
-  const auto draw = [&](Timeline::Facts facts) { return file_.draw(row, name, call.begin, call.end, facts); };
-  bool drawn = false;
-  if (!call.finished) drawn = draw({{"ended", 0, "no"}});
-  else if (!good) drawn = draw({{"error", 0, verbs::errno_name(call.reply->error)}});
-  else if (registration) drawn = draw({{"bytes", registration->length.raw}, {"pages", registration->cost.pages.raw}});
-  else if (call.qpn != 0) drawn = draw({{"qpn", call.qpn}});
-  else if (name == "poll") drawn = draw({{"completions", call.reply->value}});
-  else drawn = draw({});
-  // After the call in which they stand: viewers nest spans that begin together in the order of the file.
-  if (!drawn) return;
-  for (const Lap& lap : laps) file_.draw(row, ports::registration_step_names[unsigned(lap.step)], lap.begin, lap.end);
+  std::vector<results::TimelineFile::Part> steps;
+  for (const Lap& lap : laps) steps.push_back({ports::registration_step_names[unsigned(lap.step)], lap.begin, lap.end});
+  const auto draw = [&](Timeline::Facts facts) { file_.draw(row, name, call.begin, call.end, facts, steps); };
+  if (!call.finished) draw({{"ended", 0, "no"}});
+  else if (!good) draw({{"error", 0, verbs::errno_name(call.reply->error)}});
+  else if (registration) draw({{"bytes", registration->length.raw}, {"pages", registration->cost.pages.raw}});
+  else if (call.qpn != 0) draw({{"qpn", call.qpn}});
+  else if (name == "poll") draw({{"completions", call.reply->value}});
+  else draw({});
 }
 
 void TimelineRecorder::posted(Scene& s, const WatchedCall& call) {

@@ -33,8 +33,12 @@ DrawnTimeline timeline(const std::vector<std::string>& arguments, std::vector<st
 void check(const DrawnTimeline& t) {
   for (const auto& [row, spans] : t.rows) {
     INFO(row);
-    // A thread's call holds the kernel's steps; everything else does one thing at a time.
-    CHECK(well_nested(spans, row.find("/thread ") == std::string::npos));
+    CHECK(one_at_a_time(spans));
+    for (const DrawnSpan& span : spans) {
+      CHECK(one_at_a_time(span.inner));
+      // Only calls of a thread have something within them.
+      CHECK((span.inner.empty() || row.find("/thread ") != std::string::npos));
+    }
   }
   for (const DrawnSpan& life : t.operations()) {
     INFO(life.name << " at " << life.begin);
@@ -55,7 +59,8 @@ void check(const DrawnTimeline& t) {
       CHECK(p.at >= before);
       before = p.at;
       // It hangs on a span that begins there.
-      CHECK(std::any_of(t.rows.at(p.row).begin(), t.rows.at(p.row).end(), [&](const DrawnSpan& s) { return s.begin == p.at; }));
+      const auto& spans = t.rows.at(p.row);
+      CHECK(std::any_of(spans.begin(), spans.end(), [&](const DrawnSpan& span) { return span.begin == p.at && span.name == p.span; }));
     }
   }
   for (const auto& [row, levels] : t.levels) {
@@ -133,10 +138,10 @@ TEST_CASE("A registration shows its steps in the order in which the kernel takes
   CHECK(call->facts.at("pages") == 16);
   std::vector<std::string> steps;
   std::int64_t at = call->begin;
-  for (auto step = call + 1; step != thread.end() && step->end <= call->end; ++step) {
-    steps.push_back(step->name);
-    CHECK(step->begin == at);
-    at = step->end;
+  for (const DrawnSpan& step : call->inner) {
+    steps.push_back(step.name);
+    CHECK(step.begin == at);
+    at = step.end;
   }
   CHECK(at == call->end);
   CHECK(steps ==
@@ -212,7 +217,6 @@ TEST_CASE("A window draws only what touches it, with whole operations and arrows
       CHECK(std::all_of(spans.begin(), spans.end(), touches));
       drawn += spans.size();
     }
-  // Steps within a call count by themselves.
   CHECK(drawn == expected);
   CHECK(part.operations().size() > 3);
   CHECK(part.operations().size() < lives.size() / 4);
