@@ -150,15 +150,15 @@ TEST_CASE("The same run gives the same lines, and listing them changes nothing i
   CHECK(read_file(folder.path("1.csv")) == read_file(folder.path("2.csv")));
 }
 
-TEST_CASE("Memory does not grow with the operations that are listed") {
+TEST_CASE("Memory does not grow with the operations that are listed or drawn") {
   const TempFolder folder;
   const std::string config = folder.write("my.yaml", base + "workload: {kind: pool}\n");
-  const auto with = [&](const char* operations) {
-    return memory({"run", config, "--set", std::string("workload.operations=") + operations, "--ops", folder.path("ops.csv")});
+  const auto with = [&](const char* operations, const char* option, const char* file) {
+    return memory({"run", config, "--set", std::string("workload.operations=") + operations, option, folder.path(file)});
   };
-  const long few = with("5000"), many = with("100000");
-  // 100,000 lines are 19 MB.
-  CHECK(many - few < 4096);
+  // 100,000 lines are 19 MB; 20,000 operations are drawn in 135 MB.
+  CHECK(with("100000", "--ops", "ops.csv") - with("5000", "--ops", "few.csv") < 4096);
+  CHECK(with("20000", "--timeline", "all.json") - with("1000", "--timeline", "few.json") < 4096);
   std::size_t lines = 0;
   for (const char c : read_file(folder.path("ops.csv"))) lines += c == '\n';
   CHECK(lines == 100'001);
@@ -185,6 +185,8 @@ TEST_CASE("A list of operations that cannot be written is told and leaves nothin
   CHECK(refusal(folder, {"run", "configs/base.yaml", "--ops", folder.path("absent/ops.csv")}) ==
         "cannot write 'absent/ops.csv': No such file or directory\n");
   CHECK(refusal(folder, {"run", "configs/base.yaml", "--csv", "-", "--ops", "-"}) == "--csv and --ops cannot both go to stdout\n");
+  CHECK(refusal(folder, {"run", "configs/base.yaml", "--ops", folder.path("x"), "--timeline", folder.path("x")}) ==
+        "--ops and --timeline cannot both go to 'x'\n");
   CHECK(refusal(folder, {"run", "configs/base.yaml", "--set", "workload.operations=2000", "--ops", "/dev/full"}) ==
         "cannot write '/dev/full': No space left on device\n");
   CHECK(folder.names().empty());
