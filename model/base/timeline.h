@@ -15,7 +15,7 @@ class Timeline {
   enum class Kind : std::uint8_t {
     exclusive,    ///< of something that does one thing at a time: spans do not overlap, but may stand within each other
     overlapping,  ///< spans lie as they like
-    level,        ///< of a quantity that rises and falls
+    level,        ///< of a quantity that rises and falls; the row's name ends with its unit (`pinned bytes`)
   };
   /// Something to tell about a span: a number, or a text where there is one. A name carries the unit; neither name nor text needs escapes.
   struct Fact {

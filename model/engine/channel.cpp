@@ -20,6 +20,8 @@ void Channel::recycle(Train& train) {
 void Channel::submit(unsigned agent, const Shape& shape, Notice* notice, Time extra, bool of_first) {
   assert(agent < agents && shape.cells > 0);
   const Time now = scheduler_.now();
+  if (watcher_ != nullptr) [[unlikely]]
+    watcher_->submitted(agent);
   if (active_ != 0) settle(now);
   if (spare_ == nullptr) [[unlikely]]
     more_trains();
@@ -58,8 +60,7 @@ void Channel::send(Train& train, std::uint32_t cells) {
   if (!train.begun) {
     train.begun = true;
     usage_.wait(free_ - train.since);
-    if (watcher_ != nullptr) [[unlikely]]
-      watcher_->began(train.agent, free_);
+    train.start = free_;
     if (train.of_first) {
       train.mark = free_ + train.cell;
       train.marked = true;
@@ -75,13 +76,14 @@ void Channel::finish(Queue& queue) {
   Train& train = *queue.head;
   queue.head = train.behind;
   if (queue.head == nullptr) active_ &= ~(1u << train.agent);
-  if (watcher_ != nullptr) [[unlikely]]
-    watcher_->ended(train.agent, free_);
   if (!train.marked) {
     train.mark = free_;
     train.marked = true;
   }
   if (train.notice == nullptr) recycle(train);
+  // Last, so that nothing need be kept across the call. A train that was given back still says what it was.
+  if (watcher_ != nullptr) [[unlikely]]
+    watcher_->sent(train.agent, train.start, free_);
 }
 
 // Decisions that fall before or at `until`: at each the next agent in turn sends one cell; alone, an agent sends on without decisions.

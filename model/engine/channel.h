@@ -35,12 +35,13 @@ class Channel {
     Time length() const { return Time(cell.raw * (cells - 1)) + last; }
   };
 
-  /// Is told when a train's first cell begins and its last one ends: of one agent one after the other, in the order in which they were
-  /// submitted, and perhaps only later when the channel works out what has been sent.
+  /// Is told of each train when it is submitted and when its last cell has been sent: those of one agent one after the other, in the order
+  /// in which they were submitted, and perhaps only later when the channel works out what has been sent.
   class Watcher {
    public:
-    virtual void began(unsigned agent, Time at) = 0;
-    virtual void ended(unsigned agent, Time at) = 0;
+    virtual void submitted(unsigned agent) = 0;
+    /// From the start of its first cell to the end of its last.
+    virtual void sent(unsigned agent, Time begin, Time end) = 0;
 
    protected:
     ~Watcher() = default;
@@ -65,6 +66,7 @@ class Channel {
     bool of_first, begun, marked;
     Time cell, last;
     Time since;  ///< when it was submitted
+    Time start;  ///< of its first cell, once begun
     Time mark;   ///< end of the cell that the notice waits for, once sent
     Time extra;  ///< from that end to the notice
     Notice* notice;

@@ -20,7 +20,7 @@ class Server {
     usage_.busy += service;
     usage_.wait(start - now);
     if (row_) [[unlikely]]
-      row_.span(what_, start, free_);
+      draw_last(start);
     return {start, free_};
   }
 
@@ -33,6 +33,9 @@ class Server {
   }
 
  private:
+  /// Apart and cold: a booking is inlined into many places.
+  [[gnu::cold, gnu::noinline]] void draw_last(Time start) const { row_.span(what_, start, free_); }
+
   Time free_;
   Usage usage_;
   mutable TimelineRow row_;

@@ -68,9 +68,9 @@ ports::WireFormat Switch::format() const {
 // The head of a packet reaches the output as soon as the link has carried it there: the rest follows at the same rate, so an idle output
 // never runs dry. A busy one queues whole packets in order of arrival.
 Time Switch::transmit(ports::Packet& packet) {
-  const auto sent = up_[packet.source_port].book(scheduler_.now(), byte_time_.of(packet.wire));
   if (watcher_ != nullptr) [[unlikely]]
-    watcher_->leaves(packet, sent.start, sent.end);
+    tell_leaving(packet);
+  const auto sent = up_[packet.source_port].book(scheduler_.now(), byte_time_.of(packet.wire));
   packet.fire = [](engine::Timer& timer) {
     auto& p = static_cast<ports::Packet&>(timer);
     p.network->arrive(p);
@@ -81,6 +81,8 @@ Time Switch::transmit(ports::Packet& packet) {
 }
 
 void Switch::arrive(ports::Packet& packet) {
+  if (watcher_ != nullptr) [[unlikely]]
+    tell_coming(packet);
   const Time now = scheduler_.now();
   engine::Server& output = down_[packet.port];
   PortCounts& counts = counts_[packet.port];
@@ -89,13 +91,22 @@ void Switch::arrive(ports::Packet& packet) {
   counts.bytes += packet.wire.raw;
   counts.payload_bytes += packet.payload.raw;
   counts.longest_backlog = std::max(counts.longest_backlog, sent.end - now);
-  if (watcher_ != nullptr) [[unlikely]]
-    watcher_->comes(packet, sent.start + params_.propagation, sent.end + params_.propagation);
   packet.fire = [](engine::Timer& timer) {
     auto& p = static_cast<ports::Packet&>(timer);
     p.network->deliver(p);
   };
   scheduler_.arm(packet, sent.end + params_.propagation);
+}
+
+// Before anything is booked: the packets' way itself need keep nothing for those who watch it.
+void Switch::tell_leaving(const ports::Packet& packet) {
+  const Time start = std::max(scheduler_.now(), up_[packet.source_port].free_at());
+  watcher_->leaves(packet, start, start + byte_time_.of(packet.wire));
+}
+
+void Switch::tell_coming(const ports::Packet& packet) {
+  const Time start = std::max(scheduler_.now(), down_[packet.port].free_at()) + params_.propagation;
+  watcher_->comes(packet, start, start + byte_time_.of(packet.wire));
 }
 
 Bytes Switch::deepest(std::uint32_t port) const {

@@ -61,6 +61,8 @@ class Switch : public sc_core::sc_module, public ports::Network, private ports::
  private:
   void arrive(ports::Packet& packet) override;
   void deliver(ports::Packet& packet) override;
+  [[gnu::cold]] void tell_leaving(const ports::Packet& packet);
+  [[gnu::cold]] void tell_coming(const ports::Packet& packet);
 
   engine::Scheduler& scheduler_;
   NetworkParams params_;

@@ -59,10 +59,10 @@ void DmaEngine::issue(ports::ReadBurst& burst) {
 }
 
 void DmaEngine::landed(ports::ReadBurst& burst) {
+  if (drawn_) [[unlikely]]
+    draw_part(burst);
   account();
   free_tags_ += burst.tags;
-  if (const TimelineRow& row = rows_[static_cast<unsigned>(burst.agent)]) [[unlikely]]
-    row.span("read", burst.since, scheduler_.now(), {{"address", burst.address.raw}, {"bytes", burst.asked.raw}});
   burst.address += burst.asked;
   burst.length -= burst.asked;
   const bool over = burst.length.raw == 0;
@@ -107,7 +107,13 @@ void DmaEngine::look_for_room() {
   }
 }
 
+void DmaEngine::draw_part(const ports::ReadBurst& burst) const {
+  rows_[static_cast<unsigned>(burst.agent)].span("read", burst.since, scheduler_.now(),
+                                                 {{"address", burst.address.raw}, {"bytes", burst.asked.raw}});
+}
+
 void DmaEngine::draw(Timeline& timeline, const std::string& process) {
+  drawn_ = true;
   for (const auto& [agent, name] :
        {std::pair{ports::Agent::payload, "DMA reads of payload"}, std::pair{ports::Agent::tables, "DMA reads of tables"},
         std::pair{ports::Agent::control, "DMA reads of queues"}})

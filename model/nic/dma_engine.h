@@ -42,6 +42,7 @@ class DmaEngine : public sc_core::sc_module, public ports::Dma, engine::Timer {
   void landed(ports::ReadBurst& burst);
   void account();
   void look_for_room();
+  [[gnu::cold]] void draw_part(const ports::ReadBurst& burst) const;
   /// How many blocks of 2^unit_log bytes a range of at least one byte touches.
   static std::uint32_t pieces(Pa address, Bytes length, unsigned unit_log);
 
@@ -58,6 +59,7 @@ class DmaEngine : public sc_core::sc_module, public ports::Dma, engine::Timer {
   ports::RoomWaiter* first_writer_ = nullptr;
   ports::RoomWaiter* last_writer_ = nullptr;
   engine::Usage write_usage_;
+  bool drawn_ = false;
   std::array<TimelineRow, engine::Channel::agents> rows_;  ///< by agent
 };
 

@@ -1,5 +1,6 @@
 #include "pcie/link.h"
 
+#include <array>
 #include <cmath>
 
 #include "base/sections.h"
@@ -95,43 +96,35 @@ engine::Channel::Shape Link::shape(const ports::Tlps& tlps, Bytes header) const 
 void Link::request(ports::Agent agent, std::uint32_t requests, Time memory, engine::Notice& notice) {
   count(counts_.reads, {requests, Bytes{}}, params_.read_header);
   const Time cell = byte_time_.of(params_.read_header);
-  if (up_rows_) [[unlikely]]
-    up_rows_->submitted(static_cast<unsigned>(agent), {requests, Bytes{}});
   up_.submit(static_cast<unsigned>(agent), {requests, cell, cell}, &notice, memory, true);
 }
 
 void Link::complete(const ports::Tlps& tlps, engine::Notice& notice) {
   count(counts_.completions, tlps, params_.completion_header);
-  if (down_rows_) [[unlikely]]
-    down_rows_->submitted(completions_agent, tlps);
   down_.submit(completions_agent, shape(tlps, params_.completion_header), &notice);
 }
 
 void Link::post(const ports::Tlps& tlps, Time memory, engine::Notice* notice) {
   count(counts_.writes, tlps, params_.write_header);
-  if (up_rows_) [[unlikely]]
-    up_rows_->submitted(static_cast<unsigned>(ports::Agent::posted), tlps);
   up_.submit(static_cast<unsigned>(ports::Agent::posted), shape(tlps, params_.write_header), notice, memory);
 }
 
 void Link::store(Bytes length, engine::Notice& notice) {
   const ports::Tlps tlps{1, length};
   count(counts_.mmio_writes, tlps, params_.write_header);
-  if (down_rows_) [[unlikely]]
-    down_rows_->submitted(mmio_agent, tlps);
   down_.submit(mmio_agent, shape(tlps, params_.write_header), &notice);
 }
 
 void Link::draw(Timeline& timeline, const std::string& process) {
-  LinkRows::Names up{}, down{};
+  LinkRows::Agents up{}, down{};
   up[static_cast<unsigned>(ports::Agent::posted)] = {"PCIe up: writes", "write"};
   up[static_cast<unsigned>(ports::Agent::payload)] = {"PCIe up: reads of payload", "read request"};
   up[static_cast<unsigned>(ports::Agent::tables)] = {"PCIe up: reads of tables", "read request"};
   up[static_cast<unsigned>(ports::Agent::control)] = {"PCIe up: reads of queues", "read request"};
   down[completions_agent] = {"PCIe down: completions", "completion"};
   down[mmio_agent] = {"PCIe down: stores", "store"};
-  up_rows_ = std::make_unique<LinkRows>(timeline, process, up);
-  down_rows_ = std::make_unique<LinkRows>(timeline, process, down);
+  up_rows_ = std::make_unique<LinkRows>(timeline, process, up, counts_.reads, counts_.writes);
+  down_rows_ = std::make_unique<LinkRows>(timeline, process, down, counts_.completions, counts_.mmio_writes);
   up_.watch(up_rows_.get());
   down_.watch(down_rows_.get());
 }

@@ -1,13 +1,14 @@
 // A PCIe link: two directions, each a channel of TLPs.
 #pragma once
 
-#include <array>
 #include <memory>
+#include <string>
 
 #include "base/byte_time.h"
 #include "base/parameter.h"
 #include "engine/channel.h"
 #include "pcie/link_rows.h"
+#include "pcie/tlp_count.h"
 #include "ports/pcie.h"
 
 namespace mtsim::pcie {
@@ -22,11 +23,6 @@ struct LinkParams {
 
   /// Data rate of one direction after line coding and the share that flow control and acknowledgements take.
   BitRate rate() const;
-};
-
-/// What went over the link, one direction or kind each.
-struct TlpCount {
-  std::uint64_t tlps = 0, payload_bytes = 0, header_bytes = 0;
 };
 
 class Link : public sc_core::sc_module, public ports::PcieUp, public ports::Mmio {

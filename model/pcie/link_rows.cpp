@@ -2,20 +2,26 @@
 
 namespace mtsim::pcie {
 
-LinkRows::LinkRows(Timeline& timeline, const std::string& process, const Names& names) {
-  for (unsigned i = 0; i < names.size(); ++i) {
-    if (names[i].row == nullptr) continue;
-    agents_[i].row = TimelineRow(timeline, process, names[i].row);
-    agents_[i].transfer = names[i].transfer;
+LinkRows::LinkRows(Timeline& timeline, const std::string& process, const Agents& agents, const TlpCount& one, const TlpCount& other)
+    : one_(one), other_(other) {
+  for (unsigned i = 0; i < agents.size(); ++i) {
+    if (agents[i].row == nullptr) continue;
+    states_[i].row = TimelineRow(timeline, process, agents[i].row);
+    states_[i].transfer = agents[i].transfer;
   }
 }
 
-void LinkRows::ended(unsigned agent, Time at) {
-  Agent& a = agents_[agent];
-  // What was under way when drawing began is not known.
-  if (a.waiting.empty()) return;
-  a.row.span(a.transfer, a.begun, at, {{"tlps", a.waiting.front().count}, {"payload_bytes", a.waiting.front().payload.raw}});
-  a.waiting.pop_front();
+void LinkRows::submitted(unsigned agent) {
+  const Transfer all{one_.tlps + other_.tlps, one_.payload_bytes + other_.payload_bytes};
+  states_[agent].waiting.push_back({all.tlps - counted_.tlps, all.payload_bytes - counted_.payload_bytes});
+  counted_ = all;
+}
+
+void LinkRows::sent(unsigned agent, Time begin, Time end) {
+  State& state = states_[agent];
+  const Transfer transfer = state.waiting.front();
+  state.waiting.pop_front();
+  state.row.span(state.transfer, begin, end, {{"tlps", transfer.tlps}, {"payload_bytes", transfer.payload_bytes}});
 }
 
 }  // namespace mtsim::pcie

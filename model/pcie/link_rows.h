@@ -7,35 +7,38 @@
 
 #include "base/timeline.h"
 #include "engine/channel.h"
-#include "ports/pcie.h"
+#include "pcie/tlp_count.h"
 
 namespace mtsim::pcie {
 
 /// A span lasts from a transfer's first TLP to the end of its last; those of other agents may come in between.
 class LinkRows final : public engine::Channel::Watcher {
  public:
-  /// An agent's row, and what its transfers are called.
-  struct Name {
-    const char* row = nullptr;  ///< null: there is no such agent
-    const char* transfer = "";
+  struct Agent {
+    const char* row = nullptr;  ///< name of its row; null: there is no such agent
+    const char* transfer = "";  ///< what its transfers are called
   };
-  using Names = std::array<Name, engine::Channel::agents>;
+  using Agents = std::array<Agent, engine::Channel::agents>;
 
-  LinkRows(Timeline& timeline, const std::string& process, const Names& names);
+  /// `one` and `other` are what the link has counted of this direction: it counts a transfer just before it submits it, and so need not
+  /// say again what that is. Both outlive this.
+  LinkRows(Timeline& timeline, const std::string& process, const Agents& agents, const TlpCount& one, const TlpCount& other);
 
-  /// What is submitted to the channel with the next call.
-  void submitted(unsigned agent, const ports::Tlps& tlps) { agents_[agent].waiting.push_back(tlps); }
-  void began(unsigned agent, Time at) override { agents_[agent].begun = at; }
-  void ended(unsigned agent, Time at) override;
+  void submitted(unsigned agent) override;
+  void sent(unsigned agent, Time begin, Time end) override;
 
  private:
-  struct Agent {
+  struct Transfer {
+    std::uint64_t tlps = 0, payload_bytes = 0;
+  };
+  struct State {
     TimelineRow row;
     const char* transfer = "";
-    std::deque<ports::Tlps> waiting;
-    Time begun;
+    std::deque<Transfer> waiting;
   };
-  std::array<Agent, engine::Channel::agents> agents_;
+  const TlpCount &one_, &other_;
+  Transfer counted_;  ///< up to the last transfer
+  std::array<State, engine::Channel::agents> states_;
 };
 
 }  // namespace mtsim::pcie

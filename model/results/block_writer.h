@@ -35,6 +35,10 @@ class BlockWriter {
     if (room() < longest_number) pass_on();
     at_ = std::to_chars(at_, end(), n).ptr;
   }
+  void add_hex(std::uint64_t n) {
+    if (room() < longest_number) pass_on();
+    at_ = std::to_chars(at_, end(), n, 16).ptr;
+  }
   /// Nanoseconds with three decimals: exact. Not negative.
   void add_ns(Time t) { add_scaled<3, 1'000>(t); }
   /// Microseconds with six decimals: exact. Not negative.

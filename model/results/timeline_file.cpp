@@ -45,8 +45,14 @@ Timeline::Row TimelineFile::row(std::string_view process, std::string_view name,
   line.kind = kind;
   line.process = index + 1;
   line.thread = threads_a_process * line.process + ++threads_[index];
+  if (kind == Kind::level) {
+    // Viewers show a counter as its name and the name of the value in it.
+    const std::size_t unit = name.rfind(' ');
+    line.unit = name.substr(unit + 1);
+    name = name.substr(0, unit);
+  }
   line.name = escaped(name);
-  if (kind == Kind::exclusive) {
+  if (kind != Kind::level) {
     add_metadata("thread_name", line.process, line.thread, "name", line.name);
     add_metadata("thread_sort_index", line.process, line.thread, "sort_index", std::to_string(threads_[index]));
   }
@@ -60,22 +66,34 @@ void TimelineFile::span(Row row, std::string_view name, Time begin, Time end, Fa
   if (covers(begin, end) && samples_next(row)) draw(row, name, begin, end, facts);
 }
 
-bool TimelineFile::draw(Row row, std::string_view name, Time begin, Time end, Facts facts) {
+bool TimelineFile::draw(Row row, std::string_view name, Time begin, Time end, Facts facts, std::span<const Part> within) {
   const Line& line = rows_[row];
-  const bool overlapping = line.kind == Kind::overlapping;
-  if (!covers(begin, end) || !take(overlapping ? 2 : 1, end)) return false;
-  if (overlapping) {
+  const bool instant = begin == end && line.kind == Kind::exclusive;
+  if (!covers(begin, end) || !take(instant ? 1 : 2 + 2 * within.size(), end)) return false;
+  if (line.kind == Kind::overlapping) {
     const std::uint64_t id = next_id_++;
     add_async('b', line, id, line.name, begin, facts);
     add_async('e', line, id, line.name, end);
-    return true;
+  } else if (instant) {
+    // Of a span that ends as it begins an arrow would find nothing open.
+    begin_event('X', line, begin, quoted(name));
+    out_.add(",\"dur\":0");
+    add_facts(facts);
+    out_.add('}');
+  } else {
+    add_part(line, name, begin, end, facts, within);
   }
-  begin_event('X', line, quoted(name), begin);
-  out_.add(",\"dur\":");
-  out_.add_us(end - begin);
+  return true;
+}
+
+// Those within stand between begin and end in the file as well: where viewers see one time they go by the order of the file.
+void TimelineFile::add_part(const Line& line, std::string_view name, Time begin, Time end, Facts facts, std::span<const Part> within) {
+  begin_event('B', line, begin, quoted(name));
   add_facts(facts);
   out_.add('}');
-  return true;
+  for (const Part& part : within) add_part(line, part.name, part.begin, part.end, {}, {});
+  begin_event('E', line, end);
+  out_.add('}');
 }
 
 void TimelineFile::draw_life(Row row, std::string_view name, Time begin, std::span<const Time> ends, std::span<const std::string> steps,
@@ -110,11 +128,12 @@ void TimelineFile::draw_flow(std::span<const Anchor> anchors) {
   const std::uint64_t id = next_flow_++;
   for (std::size_t i = 0; i < anchors.size(); ++i) {
     const char phase = i == 0 ? 's' : i + 1 < anchors.size() ? 't' : 'f';
-    begin_event(phase, rows_[anchors[i].row], "\"operation\"", anchors[i].at);
+    begin_event(phase, rows_[anchors[i].row], anchors[i].at, "\"operation\"");
     // Without bp the end would bind to the span that begins next, not to the one in which it lies.
-    out_.add(phase == 's' ? ",\"cat\":\"flow\",\"id\":" : ",\"cat\":\"flow\",\"bp\":\"e\",\"id\":");
-    out_.add(id);
-    out_.add('}');
+    out_.add(phase == 's' ? ",\"cat\":\"flow\"" : ",\"cat\":\"flow\",\"bp\":\"e\"");
+    out_.add(",\"id\":\"0x");
+    out_.add_hex(id);
+    out_.add("\"}");
   }
 }
 
@@ -169,7 +188,7 @@ bool TimelineFile::take(std::uint64_t n, Time at) {
   return true;
 }
 
-void TimelineFile::begin_event(char phase, const Line& line, std::string_view quoted_name, Time at) {
+void TimelineFile::begin_event(char phase, const Line& line, Time at) {
   out_.add(first_ ? "\n" : ",\n");
   first_ = false;
   out_.add("{\"ph\":\"");
@@ -178,23 +197,28 @@ void TimelineFile::begin_event(char phase, const Line& line, std::string_view qu
   out_.add(std::uint64_t{line.process});
   out_.add(",\"tid\":");
   out_.add(std::uint64_t{line.thread});
-  out_.add(",\"name\":");
-  out_.add(quoted_name);
   out_.add(",\"ts\":");
   out_.add_us(at);
 }
 
+void TimelineFile::begin_event(char phase, const Line& line, Time at, std::string_view quoted_name) {
+  begin_event(phase, line, at);
+  out_.add(",\"name\":");
+  out_.add(quoted_name);
+}
+
 void TimelineFile::add_async(char phase, const Line& line, std::uint64_t id, std::string_view quoted_name, Time at, Facts facts) {
-  begin_event(phase, line, quoted_name, at);
-  out_.add(",\"cat\":\"async\",\"id\":");
-  out_.add(id);
+  begin_event(phase, line, at, quoted_name);
+  out_.add(",\"cat\":\"async\",\"id2\":{\"local\":\"0x");
+  out_.add_hex(id);
+  out_.add("\"}");
   add_facts(facts);
   out_.add('}');
 }
 
 void TimelineFile::add_level(const Line& line, Time at, std::uint64_t value) {
-  begin_event('C', line, line.name, at);
-  add_facts({{"value", value}});
+  begin_event('C', line, at, line.name);
+  add_facts({{line.unit, value}});
   out_.add('}');
 }
 

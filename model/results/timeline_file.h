@@ -1,7 +1,9 @@
 // A timeline as trace events in JSON, as Perfetto (ui.perfetto.dev) and chrome://tracing open them: `--timeline FILE`.
 //
-// Times are microseconds with six decimals, so that no picosecond is lost. Spans of an exclusive row are complete events ("X") on a thread
-// of that name; those of an overlapping row are asynchronous ("b", "e"), all under the row's name, by which viewers gather them.
+// Times are microseconds with six decimals, so that no picosecond is lost. Viewers cut them to nanoseconds; so spans have a begin and an
+// end event, which a viewer cuts alike, and no duration ("X"): Perfetto drops a span that ends a nanosecond after the one around it. Spans
+// of an exclusive row are "B" and "E" on a thread of that name; those of an overlapping row are asynchronous ("b", "e") within their
+// process, all under the row's name, by which viewers gather them.
 #pragma once
 
 #include <cstdint>
@@ -42,8 +44,13 @@ class TimelineFile final : public Timeline {
   /// Whether the next span of that row is one of those drawn; to be asked once a span.
   bool samples_next(Row row) { return rows_[row].seen++ % options_.sample == 0; }
 
-  /// A span whatever sampling says. Returns whether it was drawn: it lies in the window and there was room.
-  bool draw(Row row, std::string_view name, Time begin, Time end, Facts facts = {});
+  struct Part {
+    std::string_view name;
+    Time begin, end;
+  };
+  /// A span whatever sampling says, with those that stand within it one after the other: an exclusive row takes such. Returns whether it
+  /// was drawn: it touches the window and there was room.
+  bool draw(Row row, std::string_view name, Time begin, Time end, Facts facts = {}, std::span<const Part> within = {});
 
   /// The life of an operation on an overlapping row: its steps, which end at `ends`, stand within a span called `name`. A step that was
   /// skipped has an earlier time.
@@ -67,6 +74,7 @@ class TimelineFile final : public Timeline {
     Kind kind = Kind::exclusive;
     std::uint32_t process = 0, thread = 0;
     std::string name;  ///< in quotes, escaped
+    std::string unit;  ///< of a level
     std::uint64_t seen = 0;
     bool risen = false;        ///< a level: drawn within the window
     std::uint64_t before = 0;  ///< a level: what it was when the window began
@@ -74,7 +82,9 @@ class TimelineFile final : public Timeline {
 
   /// Room for `n` more events, all or none: what belongs together is not torn.
   bool take(std::uint64_t n, Time at);
-  void begin_event(char phase, const Line& line, std::string_view quoted_name, Time at);
+  void begin_event(char phase, const Line& line, Time at);
+  void begin_event(char phase, const Line& line, Time at, std::string_view quoted_name);
+  void add_part(const Line& line, std::string_view name, Time begin, Time end, Facts facts, std::span<const Part> within);
   void add_async(char phase, const Line& line, std::uint64_t id, std::string_view quoted_name, Time at, Facts facts = {});
   void add_level(const Line& line, Time at, std::uint64_t value);
   void add_facts(Facts facts);

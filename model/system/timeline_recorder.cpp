@@ -41,6 +41,7 @@ struct TimelineRecorder::Scene final : kernel::LapObserver {
   void finished(const ports::RegistrationRecord& record) override {
     host.registrations.finished(record);
     registration = record;
+    recorder.pinned(*this);
   }
 
   TimelineRecorder& recorder;
@@ -117,10 +118,14 @@ void TimelineRecorder::lap(Scene& s, verbs::Thread thread, const Lap& lap) {
   std::vector<Lap>& laps = s.laps[thread];
   if (!laps.empty() && laps.back().step == lap.step) laps.back().end = lap.end;
   else if (lap.begin != lap.end) laps.push_back(lap);
-  const Bytes pinned = s.host.kernel.registration().pinned_now;
-  if (pinned == s.pinned_now) return;
-  s.pinned_now = pinned;
-  file_.level(s.pinned, lap.end, pinned.raw);
+  pinned(s);
+}
+
+void TimelineRecorder::pinned(Scene& s) {
+  const Bytes now = s.host.kernel.registration().pinned_now;
+  if (now == s.pinned_now) return;
+  s.pinned_now = now;
+  file_.level(s.pinned, s.device->now(), now.raw);
 }
 
 void TimelineRecorder::called(std::uint32_t port, const WatchedCall& call) {
@@ -134,17 +139,15 @@ void TimelineRecorder::called(std::uint32_t port, const WatchedCall& call) {
 
   const Row row = s.threads[call.thread];
   if (!file_.covers(call.begin, call.end) || !file_.samples_next(row)) return;
-  const auto draw = [&](Timeline::Facts facts) { return file_.draw(row, name, call.begin, call.end, facts); };
-  bool drawn = false;
-  if (!call.finished) drawn = draw({{"ended", 0, "no"}});
-  else if (!good) drawn = draw({{"error", 0, verbs::errno_name(call.reply->error)}});
-  else if (registration) drawn = draw({{"bytes", registration->length.raw}, {"pages", registration->cost.pages.raw}});
-  else if (call.qpn != 0) drawn = draw({{"qpn", call.qpn}});
-  else if (name == "poll") drawn = draw({{"completions", call.reply->value}});
-  else drawn = draw({});
-  // After the call in which they stand: viewers nest spans that begin together in the order of the file.
-  if (!drawn) return;
-  for (const Lap& lap : laps) file_.draw(row, ports::registration_step_names[unsigned(lap.step)], lap.begin, lap.end);
+  std::vector<results::TimelineFile::Part> steps;
+  for (const Lap& lap : laps) steps.push_back({ports::registration_step_names[unsigned(lap.step)], lap.begin, lap.end});
+  const auto draw = [&](Timeline::Facts facts) { file_.draw(row, name, call.begin, call.end, facts, steps); };
+  if (!call.finished) draw({{"ended", 0, "no"}});
+  else if (!good) draw({{"error", 0, verbs::errno_name(call.reply->error)}});
+  else if (registration) draw({{"bytes", registration->length.raw}, {"pages", registration->cost.pages.raw}});
+  else if (call.qpn != 0) draw({{"qpn", call.qpn}});
+  else if (name == "poll") draw({{"completions", call.reply->value}});
+  else draw({});
 }
 
 void TimelineRecorder::posted(Scene& s, const WatchedCall& call) {

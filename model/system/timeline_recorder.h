@@ -47,6 +47,7 @@ class TimelineRecorder final : public OperationWatcher, public CallWatcher, publ
   struct Scene;  ///< one host's rows, and what is remembered of it
 
   void lap(Scene& scene, verbs::Thread thread, const Lap& lap);
+  void pinned(Scene& scene);
   void posted(Scene& scene, const WatchedCall& call);
   void packet(const ports::Packet& packet, Row row, Time begin, Time end);
   /// The QP has that many more requests outstanding; never fewer than none.

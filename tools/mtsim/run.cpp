@@ -1,7 +1,9 @@
 // mtsim run and mtsim check.
 #include <unistd.h>
 
+#include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <iostream>
 
 #include "base/error.h"
@@ -34,16 +36,24 @@ void print_stuck(const system::Outcome& outcome) {
   }
 }
 
-/// Whether one of the outputs takes stdout, so that the summary goes to stderr. Two cannot.
+/// Whether one of the outputs takes stdout, so that the summary goes to stderr. Throws UserError when two go to the same place: devices
+/// and pipes apart, one would be lost.
 bool stdout_taken(const RunArguments& arguments) {
-  const char* taker = nullptr;
-  for (const auto& [option, path] : {std::pair{"--json", &arguments.json}, std::pair{"--csv", &arguments.csv},
-                                     std::pair{"--ops", &arguments.ops}, std::pair{"--timeline", &arguments.timeline}}) {
-    if (*path != "-") continue;
-    if (taker != nullptr) throw UserError(std::string(taker) + " and " + option + " cannot both go to stdout");
-    taker = option;
+  const std::array outputs{std::pair{"--json", &arguments.json}, std::pair{"--csv", &arguments.csv}, std::pair{"--ops", &arguments.ops},
+                           std::pair{"--timeline", &arguments.timeline}};
+  bool taken = false;
+  for (auto output = outputs.begin(); output != outputs.end(); ++output) {
+    const std::string& path = *output->second;
+    taken |= path == "-";
+    std::error_code ignored;
+    const std::filesystem::file_status status = std::filesystem::status(path, ignored);
+    if (path.empty() || (path != "-" && exists(status) && !is_regular_file(status))) continue;
+    for (auto other = std::next(output); other != outputs.end(); ++other)
+      if (*other->second == path)
+        throw UserError(std::string(output->first) + " and " + other->first + " cannot both go to " +
+                        (path == "-" ? "stdout" : "'" + path + "'"));
   }
-  return taker != nullptr;
+  return taken;
 }
 
 /// Reads an option's value, if it was given. Throws UserError.
@@ -62,8 +72,9 @@ results::TimelineOptions drawing(const RunArguments& arguments) {
   read("--from", arguments.from, options.from);
   read("--to", arguments.to, options.to);
   read("--sample", arguments.sample, options.sample);
-  if (options.from >= options.to) throw UserError("--from " + arguments.from + " does not lie before --to " + text::show(options.to));
-  if (options.sample == 0) throw UserError("--sample: 1 draws everything, 2 every other; there is no 0");
+  if (options.from >= options.to)
+    throw UserError("--from " + text::show(options.from) + " does not lie before --to " + text::show(options.to));
+  if (options.sample == 0) throw UserError("--sample: 1 draws everything, 2 about every other; there is no 0");
   return options;
 }
 

@@ -43,8 +43,28 @@ TEST_CASE("a span says who did what when, to the picosecond") {
   });
   CHECK(text.find("{\"ph\":\"M\",\"pid\":1,\"tid\":0,\"name\":\"process_name\",\"args\":{\"name\":\"a\\\"\"}}") != std::string::npos);
   CHECK(text.find("{\"ph\":\"M\",\"pid\":1,\"tid\":100001,\"name\":\"thread_name\",\"args\":{\"name\":\"CPU 0\"}}") != std::string::npos);
-  CHECK(text.find("{\"ph\":\"X\",\"pid\":1,\"tid\":100001,\"name\":\"pin\",\"ts\":1.000001,\"dur\":12345677.901233,"
-                  "\"args\":{\"pages\":16,\"thread\":\"t0\",\"wr\":\"18446744073709551615\"}}") != std::string::npos);
+  CHECK(text.find("{\"ph\":\"B\",\"pid\":1,\"tid\":100001,\"ts\":1.000001,\"name\":\"pin\","
+                  "\"args\":{\"pages\":16,\"thread\":\"t0\",\"wr\":\"18446744073709551615\"}},\n"
+                  "{\"ph\":\"E\",\"pid\":1,\"tid\":100001,\"ts\":12345678.901234}") != std::string::npos);
+}
+
+TEST_CASE("spans within a span, and spans of less than a nanosecond, come out nested as a viewer reads them") {
+  const auto t = drawn({}, [](TimelineFile& f) {
+    const auto row = f.row("a", "thread t0", Kind::exclusive);
+    // Ends and begins that doubles cannot hold: 1.005 times 1000 is less than 1005.
+    using Part = TimelineFile::Part;
+    f.draw(
+        row, "reg_mr", ps(900), ps(1'005'000), {},
+        std::array{Part{"syscall", ps(900), ps(1'000)}, Part{"pin", ps(1'000), ps(1'004'999)}, Part{"key", ps(1'004'999), ps(1'005'000)}});
+    for (int i = 0; i < 1000; ++i) f.draw(row, "poll", ps(1'005'000 + i * 300), ps(1'005'300 + i * 300));
+    f.draw(row, "nothing", ps(1'305'000), ps(1'305'000));
+  });
+  const auto& spans = t.rows.at("a/thread t0");
+  REQUIRE(spans.size() == 1002);
+  CHECK(test::one_at_a_time(spans));
+  REQUIRE(spans[0].inner.size() == 3);
+  CHECK(spans[0].inner[2].name == "key");
+  CHECK(spans[1001].begin == spans[1001].end);
 }
 
 TEST_CASE("a life holds its steps one after the other, without those that were skipped") {
@@ -69,6 +89,7 @@ TEST_CASE("a flow needs two ends") {
     const auto row = f.row("a", "wire", Kind::exclusive);
     f.draw_flow({});
     f.draw_flow(std::array{TimelineFile::Anchor{row, ns(1)}});
+    for (int i = 1; i < 4; ++i) f.draw(row, "write", ns(i), ns(i + 1));
     f.draw_flow(std::array{TimelineFile::Anchor{row, ns(1)}, TimelineFile::Anchor{row, ns(2)}, TimelineFile::Anchor{row, ns(3)}});
   });
   REQUIRE(t.flows.size() == 1);
@@ -82,7 +103,7 @@ TEST_CASE("a window draws what touches it, whole, and what levels were when it b
   options.from = ns(10);
   options.to = ns(20);
   const auto t = drawn(options, [](TimelineFile& f) {
-    const auto row = f.row("a", "CPU 0", Kind::exclusive), level = f.row("a", "pinned", Kind::level);
+    const auto row = f.row("a", "CPU 0", Kind::exclusive), level = f.row("a", "pinned bytes", Kind::level);
     for (int i = 0; i < 30; ++i) f.span(row, "work", ns(i), ns(i + 1));
     for (int i = 1; i < 30; i += 4) f.level(level, ns(i), unsigned(i));
   });
@@ -90,7 +111,7 @@ TEST_CASE("a window draws what touches it, whole, and what levels were when it b
   CHECK(t.rows.at("a/CPU 0").front().begin == ns(9).raw);
   CHECK(t.rows.at("a/CPU 0").back().end == ns(21).raw);
   using Level = std::pair<std::int64_t, std::uint64_t>;
-  CHECK(t.levels.at("a/pinned") == std::vector<Level>{{ns(10).raw, 9}, {ns(13).raw, 13}, {ns(17).raw, 17}});
+  CHECK(t.levels.at("a/pinned bytes") == std::vector<Level>{{ns(10).raw, 9}, {ns(13).raw, 13}, {ns(17).raw, 17}});
 }
 
 TEST_CASE("a sample draws every so-many-th span of each row, and about so many operations") {
