@@ -39,7 +39,7 @@ class Simulation {
 
   /// Counts of the measured window: between the program's start and end barriers, or everything.
   results::Report report() const;
-  /// Where actors stand that can never go on, and what the NICs hold: empty after a complete run.
+  /// What to tell the user of a run that did not end: why, where actors stand, and what the NICs hold. Empty after a complete run.
   std::vector<std::string> stuck() const;
 
   const engine::Scheduler& scheduler() const { return *scheduler_; }

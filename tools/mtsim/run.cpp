@@ -31,8 +31,8 @@ void print_stuck(const system::Outcome& outcome) {
   for (std::size_t i = 0; i < outcome.stuck.size(); ++i) {
     if (outcome.stuck[i].empty()) continue;
     const std::string& name = outcome.variants[i].name;
-    std::cerr << (name.empty() ? "" : name + ": ") << "nothing moves any more, and these have not ended:\n";
-    for (const std::string& line : outcome.stuck[i]) std::cerr << "  " << line << '\n';
+    std::cerr << (name.empty() ? "" : name + ": ");
+    for (const std::string& line : outcome.stuck[i]) std::cerr << line << '\n';
   }
 }
 

@@ -123,6 +123,30 @@ TEST_CASE("The recorded runs of perftest that only write and read replay as they
   }
 }
 
+TEST_CASE("A program whose peer never gets ready tries until simulated time is over") {
+  const TempFolder folder;
+  const std::string trace = folder.write("t.mtrace",
+                                         "mtrace 1\n"
+                                         "a.t0 alloc_pd pd\n"
+                                         "a.t0 create_cq cq\n"
+                                         "a.t0 create_qp qp pd=pd type=rc scq=cq rcq=cq\n"
+                                         "b.t0 alloc_pd pd\n"
+                                         "b.t0 create_cq cq\n"
+                                         "b.t0 create_qp qp pd=pd type=rc scq=cq rcq=cq rnr_timer=31\n"
+                                         "a.t0 barrier ready n=2\n"
+                                         "b.t0 barrier ready n=2\n"
+                                         "a.t0 connect qp to=b.qp\n"
+                                         "a.t0 post_send qp wr=1 send flags=signaled\n"
+                                         "a.t0 poll cq wr=1\n");
+  const CommandResult result = run_command({"run", "configs/examples/recorded.yaml", trace, "--set", "run.limit=2s"});
+  CHECK(result.code == 1);
+  CHECK(result.err ==
+        "simulated time is over (run.limit), and these have not ended:\n"
+        "  a.t0 at line 12: poll cq wr=1\n"
+        "  a.nic: QP 0x11 (rts) has 1 requests outstanding: 0 sent or being sent, 0 in the NIC, 0 READs; its peer was not ready to "
+        "receive, and it tries again and again\n");
+}
+
 TEST_CASE("A program that sends to a QP that is gone learns of it when its patience ends") {
   std::string text = read_file("traces/stale_key.mtrace");
   const std::string gone = "b.t0 dereg_mr dst", expected = "expect=REM_ACCESS_ERR", qp = "a.t0 create_qp qp pd=pd";
