@@ -113,8 +113,8 @@ std::vector<std::string> Simulation::stuck() const {
   std::vector<std::string> lines = actors_->standing();
   for (const auto& host : hosts_) describe_queues(*host, lines);
   for (std::string& line : lines) line.insert(0, "  ");
-  lines.insert(lines.begin(), scheduler_->idle() ? "nothing moves any more, and these have not ended:"
-                                                 : "simulated time is over (run.limit), and these have not ended:");
+  const char* why = scheduler_->idle() ? "nothing moves any more" : "simulated time is over (run.limit)";
+  lines.insert(lines.begin(), why + std::string(", and these have not ended:"));
   return lines;
 }
 
