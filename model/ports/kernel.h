@@ -92,7 +92,7 @@ class Kernel : public virtual sc_core::sc_interface {
   struct QpObjects {
     verbs::Handle pd = 0, send_cq = 0, recv_cq = 0, srq = 0;  ///< srq may be 0
   };
-  /// `attributes.pd` is filled in here and an MTU of 0 becomes the link's. The reply's value is the QP number.
+  /// The PDs of `attributes` are filled in here and an MTU of 0 becomes the link's. The reply's value is the QP number.
   virtual Answer create_qp(verbs::Thread thread, QpObjects objects, QpAttributes attributes) = 0;
   virtual Answer destroy_qp(verbs::Thread thread, verbs::Handle qp) = 0;
   virtual Answer modify_qp(verbs::Thread thread, verbs::Handle qp, verbs::QpState state) = 0;
