@@ -188,7 +188,7 @@ class Waiter final : public verbs::Caller {
   const engine::Scheduler& scheduler_;
 };
 
-class HostRig final : public ports::RegistrationObserver {
+class HostRig : public ports::RegistrationObserver {
  public:
   explicit HostRig(const HostSettings& settings = {})
       : cpus("cpus", scheduler, defaults<host::CpuParams>(), settings.cpus, settings.threads, 0),
@@ -210,6 +210,8 @@ class HostRig final : public ports::RegistrationObserver {
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
     kernel.set_observer(this);
   }
+
+  virtual ~HostRig() = default;
 
   void finished(const ports::RegistrationRecord& record) override { records.push_back(record); }
 
