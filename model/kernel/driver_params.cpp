@@ -26,9 +26,13 @@ void DriverParams::declare(Declaration<DriverParams>& d) {
       .range("1", "16777215")
       .means("Keys at most.")
       .source("estimate; devices report 2^19 (mlx4) to 2^24");
-  d.choice("page_size", &DriverParams::page_size, {{"none", PageSizeChoice::none}, {"best", PageSizeChoice::best}})
+  d.choice("page_size", &DriverParams::page_size,
+           {{"none", PageSizeChoice::none}, {"best", PageSizeChoice::best}, {"per_run", PageSizeChoice::per_run}})
       .standard("best")
-      .means("Page size of an MR's table: always 4 KiB, or the greatest that fits the whole MR.")
+      .means(
+          "Page size of an MR's table: always 4 KiB, the greatest that fits the whole MR, or for each contiguous run the greatest that "
+          "fits "
+          "it, where the table's entries may differ.")
       .source("Linux 6.12 core/umem.c, ib_umem_find_best_pgsz");
   d.field("largest_page", &DriverParams::largest_page)
       .standard("2GiB")

@@ -20,13 +20,15 @@ void check_name(const char* path, const std::string& name, std::vector<std::stri
 }  // namespace
 
 Kernel::Kernel(sc_core::sc_module_name module_name, engine::Scheduler& scheduler, const KernelParams& params, const DriverParams& driver,
-               FramePool& frames)
-    : sc_module(module_name), scheduler_(scheduler), params_(params), driver_(driver), process_(frames) {
+               FramePool& frames, const IommuParams& iommu)
+    : sc_module(module_name), scheduler_(scheduler), params_(params), driver_(driver), iommu_(iommu), process_(frames) {
   std::vector<std::string> complaints;
   check_name<TableWriters>("driver.table_writer", driver.table_writer, complaints);
   check_name<KeyPolicies>("driver.keys", driver.keys, complaints);
+  check_name<DmaMappers>("host.iommu.mode", iommu.mode, complaints);
   if (!complaints.empty()) throw UserError(complaints);
   keys_ = KeyPolicies::make(driver.keys, KeyPolicyOptions{driver.most_keys});
+  dma_ = DmaMappers::make(iommu.mode, DmaMapperContext{scheduler_, params_, iommu_});
 }
 
 Kernel::~Kernel() = default;
@@ -34,7 +36,7 @@ Kernel::~Kernel() = default;
 void Kernel::end_of_elaboration() {
   const TableWriterContext context{scheduler_, driver_, *command[0], *umr[0], *tables[0], *memory[0]};
   writer_ = TableWriters::make(driver_.table_writer, context);
-  reg_path_ = std::make_unique<RegPath>(RegPath::Parts{scheduler_, *cpus[0], params_, driver_, process_, *writer_, *keys_});
+  reg_path_ = std::make_unique<RegPath>(RegPath::Parts{scheduler_, *cpus[0], params_, driver_, process_, *writer_, *keys_, *dma_});
 }
 
 ports::Cpus::Run Kernel::system_call(verbs::Thread thread, Time beyond_entry) {

@@ -1,13 +1,14 @@
 // The kernel of one host, with the one process that uses the NIC: system calls as flows on the host's CPUs.
 //
 // First version: making, changing and removing PDs, CQs and QPs is a system call and one parameter each, their firmware commands included;
-// only registration is taken apart into its steps (reg_path.h). There is no IOMMU and no on-demand paging.
+// only registration is taken apart into its steps (reg_path.h). There is no on-demand paging.
 #pragma once
 
 #include <memory>
 #include <optional>
 
 #include "engine/scheduler.h"
+#include "kernel/dma_mapping.h"
 #include "kernel/driver_params.h"
 #include "kernel/kernel_params.h"
 #include "kernel/process.h"
@@ -28,9 +29,9 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   sc_core::sc_port<ports::Umr> umr;
   sc_core::sc_port<ports::Tables> tables;
 
-  /// `frames` is the host's memory. Throws UserError when `driver` names a table writer or key policy that there is none of.
+  /// `frames` is the host's memory. Throws UserError when `driver` or `iommu` names a component that there is none of.
   Kernel(sc_core::sc_module_name name, engine::Scheduler& scheduler, const KernelParams& kernel, const DriverParams& driver,
-         FramePool& frames);
+         FramePool& frames, const IommuParams& iommu = defaults<IommuParams>());
   ~Kernel() override;
 
   Answer mmap(verbs::Thread thread, verbs::MmapRequest request) override;
@@ -54,6 +55,7 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   void bring_up(verbs::Handle qp, Path peer) override;
 
   TableWriter::Lock table_lock() const { return writer_->lock(); }
+  const DmaMapper& dma_mapper() const { return *dma_; }
   const RegistrationTotals& registration() const { return reg_path_->totals(); }
   /// Told of every reg_mr and dereg_mr from now on; null: nobody. After elaboration only.
   void set_observer(ports::RegistrationObserver* observer) { reg_path_->set_observer(observer); }
@@ -77,12 +79,14 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   engine::Scheduler& scheduler_;
   KernelParams params_;
   DriverParams driver_;
+  IommuParams iommu_;
   Process process_;
   ObjectTable<Cq> cqs_;
   ObjectTable<Srq> srqs_;
   ObjectTable<Qp> qps_;
   std::unique_ptr<KeyPolicy> keys_;
   std::unique_ptr<TableWriter> writer_;
+  std::unique_ptr<DmaMapper> dma_;
   std::unique_ptr<RegPath> reg_path_;
 };
 

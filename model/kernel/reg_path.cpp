@@ -70,7 +70,7 @@ engine::Task<int> RegPath::get_umem(Call& call, const verbs::RegMrRequest& reque
     parts_.process.memlock.uncharge(pages_spanned(request.address.raw, request.length));
     co_return pinned.error;
   }
-  mr.plan = plan_pinning(pinned.range, pinned.faults, request.iova, parts_.driver.pin_rules());
+  mr.plan = plan_pinning(pinned.range, pinned.faults, parts_.driver.pin_rules());
   mr.range = std::move(pinned.range);
   const PinPlan& plan = mr.plan;
   totals_.pinned_now += page_bytes * plan.pages.raw;
@@ -85,15 +85,19 @@ engine::Task<int> RegPath::get_umem(Call& call, const verbs::RegMrRequest& reque
 
   // sg_alloc_append_table_from_pages scans every batch twice: it counts, then it fills in.
   co_await call.work(Step::sg, Work::sg, times(cost.sg_compare, 2 * plan.pages.raw) + times(cost.sg_entry, plan.sg_entries));
-  // ib_dma_map_sgtable_attrs, without an IOMMU: dma_direct_map_sg
-  co_await call.work(Step::dma_map, Work::dma_map, times(cost.dma_map, plan.sg_entries));
-  co_return 0;
+  // ib_dma_map_sgtable_attrs
+  const DmaMapper::Request mapping{mr.range.map, plan.sg_entries, parts_.driver.largest_segment};
+  const int error = co_await parts_.dma.map(call, mapping, mr.dma);
+  call.cost().dma_runs += mr.dma.runs;
+  if (error != 0) co_await release_umem(call, mr);
+  co_return error;
 }
 
 /// create_real_mr
 engine::Task<int> RegPath::create_mr(Call& call, const verbs::RegMrRequest& request, Mr& mr) {
   // ib_umem_find_best_pgsz
-  co_await call.work(Step::page_size, Work::page_size, times(parts_.kernel.page_size_run, mr.plan.sg_entries));
+  co_await call.work(Step::page_size, Work::page_size, times(parts_.kernel.page_size_run, mr.dma.runs));
+  plan_table(mr.plan, *mr.dma.device, request.iova, parts_.driver.pin_rules());
   if (mr.plan.page_size.raw == 0) co_return EINVAL;
 
   // mlx5_mr_cache_alloc, mlx4_mr_alloc
@@ -105,7 +109,7 @@ engine::Task<int> RegPath::create_mr(Call& call, const verbs::RegMrRequest& requ
   translate::Region region;
   region.grant = {mr.key, request.pd, request.access, request.iova, request.length, true};
   region.block = mr.plan.page_size;
-  region.map = std::make_shared<const DmaMap>(mr.range.map);
+  region.map = mr.dma.device;
   const int error = co_await parts_.writer.load(call, region, grant->created);
   if (error != 0) parts_.keys.give_back(*grant, mr.plan.blocks);
   else call.cost().table_entries += mr.plan.blocks;
@@ -116,7 +120,7 @@ engine::Task<int> RegPath::create_mr(Call& call, const verbs::RegMrRequest& requ
 engine::Task<int> RegPath::release_umem(Call& call, const Mr& mr) {
   const KernelParams& cost = parts_.kernel;
   // ib_dma_unmap_sgtable_attrs
-  co_await call.work(Step::dma_map, Work::dma_map, times(cost.dma_unmap, mr.plan.sg_entries));
+  co_await parts_.dma.unmap(call, mr.dma);
   // unpin_user_page_range_dirty_lock for each entry
   co_await call.work(Step::unpin, Work::unpin, times(cost.unpin_run, mr.plan.sg_entries) + times(cost.unpin_page, mr.plan.pages.raw));
   parts_.process.memory.unpin(mr.range);
@@ -144,6 +148,7 @@ engine::Task<verbs::Reply> RegPath::dereg_mr(verbs::Thread thread, verbs::Handle
     parts_.keys.give_back({mr.key, keep}, mr.plan.blocks);
     call.cost().pages += mr.plan.pages;
     call.cost().sg_entries += mr.plan.sg_entries;
+    call.cost().dma_runs += mr.dma.runs;
     co_await release_umem(call, mr);
     --parts_.process.pds.find(mr.pd)->users;
   }

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "kernel/call.h"
+#include "kernel/dma_mapping.h"
 #include "kernel/driver_params.h"
 #include "kernel/kernel_params.h"
 #include "kernel/key_policy.h"
@@ -31,6 +32,7 @@ class RegPath {
     Process& process;
     TableWriter& writer;
     KeyPolicy& keys;
+    DmaMapper& dma;
   };
   explicit RegPath(const Parts& parts) : parts_(parts) {}
 
@@ -51,6 +53,7 @@ class RegPath {
     Bytes length;
     PinPlan plan;
     PinnedRange range;
+    DmaMapping dma;
   };
 
   int check_request(const verbs::RegMrRequest& request) const;

@@ -40,7 +40,10 @@ struct RegistrationCost {
   std::uint64_t grabs = 0;          ///< references taken on folios
   std::uint64_t folios = 0;         ///< F: page table leaves touched
   std::uint64_t faults = 0;         ///< pages of any size brought in
-  std::uint64_t sg_entries = 0;     ///< R: DMA runs
+  std::uint64_t sg_entries = 0;     ///< entries of the scatter-gather table
+  std::uint64_t dma_runs = 0;       ///< R: its entries once it is mapped for DMA; less when an IOMMU joins them
+  std::uint64_t iopte = 0;          ///< E: entries of the IOMMU's page table written (dereg_mr: cleared)
+  std::uint64_t iova_rbtree = 0;    ///< insertions into the tree of I/O virtual addresses and removals from it
   std::uint64_t table_entries = 0;  ///< M: translation entries written
   std::uint64_t umr_requests = 0;   ///< U
   std::uint64_t commands = 0;
