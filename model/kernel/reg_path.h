@@ -7,7 +7,7 @@
 #include "kernel/call.h"
 #include "kernel/driver_params.h"
 #include "kernel/kernel_params.h"
-#include "kernel/key_policy.h"
+#include "kernel/key_keeper.h"
 #include "kernel/process.h"
 #include "kernel/table_writer.h"
 
@@ -30,7 +30,7 @@ class RegPath {
     const DriverParams& driver;
     Process& process;
     TableWriter& writer;
-    KeyPolicy& keys;
+    KeyKeeper& keys;
   };
   explicit RegPath(const Parts& parts) : parts_(parts) {}
 
@@ -48,6 +48,7 @@ class RegPath {
   struct Mr {
     verbs::Handle pd = 0;
     Key key;
+    KeyGrant grant;
     Bytes length;
     PinPlan plan;
     PinnedRange range;

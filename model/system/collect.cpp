@@ -159,6 +159,8 @@ void add_counters(const std::string& name, Host& host, results::Report& report) 
   add("kernel.folio_grabs", "count", "references taken on folios", cost.grabs);
   add("kernel.sg_entries", "count", "scatter-gather entries after merging", cost.sg_entries);
   add("kernel.table_entries", "count", "translation entries written", cost.table_entries);
+  for (const kernel::KeyCount& keys : host.kernel.key_counts())
+    report.counters.push_back({name + ".kernel.keys_" + keys.name, "count", keys.meaning, keys.value, keys.level});
   add("kernel.cq_overruns", "count", "completions lost because a CQ was full", host.device.cq_overruns());
 }
 
