@@ -48,12 +48,12 @@ bool ContextTable::build(const Region& region, TableWrites& out) {
   made.block_shift = static_cast<unsigned>(std::countr_zero(region.block.raw));
   made.first_block = region.grant.start.raw >> made.block_shift;
   made.live = true;
-  const std::uint64_t first = made.layout.arrays.empty() ? 0 : made.layout.arrays.front().first_line;
+  made.first_line = made.layout.arrays.empty() ? 0 : made.layout.arrays.front().first_line;
   out.entries = made.layout.entries;
+  out.table = table_base_ + Bytes(made.first_line * options_.mtt_line.raw);
   out.in_device = place_ == Place::device;
   out.ticket = stage(std::move(made));
   out.context = context_address(place_of(region.grant.key));
-  out.table = table_base_ + Bytes(first * options_.mtt_line.raw);
   return true;
 }
 
@@ -127,7 +127,7 @@ void ContextTable::step(Walk& walk, Content content, Step& out) const {
   if (level < of.layout.levels) {
     out.kind = Step::Kind::read;
     out.line_kind = mtt;
-    out.tag = line_of(of.layout, level, walk.memo);
+    out.tag = of.layout.levels == 1 ? of.first_line + (walk.memo >> entries_shift_) : line_of(of.layout, level, walk.memo);
     out.address = table_base_ + Bytes(out.tag * options_.mtt_line.raw);
     return;
   }

@@ -44,8 +44,9 @@ class ContextTable : public Architecture {
 
   /// Takes room for the region's tables; false when there is none left.
   virtual bool lay_out(const Region& region, Layout& out) = 0;
-  /// Number of the line that level `level` reads for a block of the region.
-  virtual std::uint64_t line_of(const Layout& layout, std::uint32_t level, std::uint64_t block) const = 0;
+  /// Number of the line that level `level` reads for a block of the region. Asked where there are several levels only: a single one is a
+  /// row with an entry a block.
+  virtual std::uint64_t line_of(const Layout&, std::uint32_t, std::uint64_t) const { return 0; }
 
   /// Room for `entries` in a row.
   bool take(std::uint64_t entries, Array& out);
@@ -62,6 +63,7 @@ class ContextTable : public Architecture {
     Layout layout;
     unsigned block_shift = 12;
     std::uint64_t first_block = 0;  ///< of the addresses that operations use
+    std::uint64_t first_line = 0;   ///< of the first array
     bool live = false;
     std::uint32_t generation = 0;  ///< 0: never written
   };

@@ -17,7 +17,6 @@ class DeviceTable : public ContextTable {
     out.arrays.resize(1);
     return take(out.entries, out.arrays[0]);
   }
-  std::uint64_t line_of(const Layout&, std::uint32_t, std::uint64_t) const override { return 0; }
 };
 
 const Architectures::Entrant entrant("device", "Tables in the device's own memory: a look-up fetches nothing (efa, mana).",

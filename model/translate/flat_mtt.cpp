@@ -21,9 +21,6 @@ class FlatMtt : public ContextTable {
     out.arrays.resize(1);
     return take(out.entries, out.arrays[0]);
   }
-  std::uint64_t line_of(const Layout& layout, std::uint32_t, std::uint64_t block) const override {
-    return layout.arrays[0].first_line + (block >> entries_shift());
-  }
 };
 
 const Architectures::Entrant entrant("flat_mtt", "One contiguous array of 8-byte entries a region (mlx5, mlx4).",

@@ -38,7 +38,6 @@ class Pble : public ContextTable {
     return true;
   }
   std::uint64_t line_of(const Layout& layout, std::uint32_t level, std::uint64_t block) const override {
-    if (layout.levels == 1) return layout.arrays[0].first_line + (block >> entries_shift());
     const std::uint64_t leaf = block / leaf_entries;
     if (level == 0) return layout.arrays[0].first_line + (leaf >> entries_shift());
     return layout.arrays[1 + leaf].first_line + (block % leaf_entries >> entries_shift());
