@@ -26,17 +26,19 @@ Kernel::Kernel(sc_core::sc_module_name module_name, engine::Scheduler& scheduler
   check_name<TableWriters>("driver.table_writer", driver.table_writer, complaints);
   check_name<KeyPolicies>("driver.keys", driver.keys, complaints);
   check_name<DmaMappers>("host.iommu.mode", iommu.mode, complaints);
+  if (!driver.cache_limit_list()) complaints.push_back(fmt::format("driver.cache_limits: {}", DriverParams::cache_limits_form));
   if (!complaints.empty()) throw UserError(complaints);
-  keys_ = KeyPolicies::make(driver.keys, KeyPolicyOptions{driver.most_keys});
   dma_ = DmaMappers::make(iommu.mode, DmaMapperContext{scheduler_, params_, iommu_});
+  keys_ = KeyPolicies::make(driver.keys, driver.key_options());
 }
 
 Kernel::~Kernel() = default;
 
 void Kernel::end_of_elaboration() {
   const TableWriterContext context{scheduler_, driver_, *command[0], *umr[0], *tables[0], *memory[0]};
+  keeper_ = std::make_unique<KeyKeeper>(scheduler_, driver_, *keys_, *command[0]);
   writer_ = TableWriters::make(driver_.table_writer, context);
-  reg_path_ = std::make_unique<RegPath>(RegPath::Parts{scheduler_, *cpus[0], params_, driver_, process_, *writer_, *keys_, *dma_});
+  reg_path_ = std::make_unique<RegPath>(RegPath::Parts{scheduler_, *cpus[0], params_, driver_, process_, *writer_, *keeper_, *dma_});
 }
 
 ports::Cpus::Run Kernel::system_call(verbs::Thread thread, Time beyond_entry) {

@@ -11,6 +11,7 @@
 #include "kernel/dma_mapping.h"
 #include "kernel/driver_params.h"
 #include "kernel/kernel_params.h"
+#include "kernel/key_keeper.h"
 #include "kernel/process.h"
 #include "kernel/reg_path.h"
 #include "ports/cpu.h"
@@ -56,6 +57,7 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
 
   TableWriter::Lock table_lock() const { return writer_->lock(); }
   const DmaMapper& dma_mapper() const { return *dma_; }
+  std::vector<KeyCount> key_counts() const { return keeper_->counts(); }
   const RegistrationTotals& registration() const { return reg_path_->totals(); }
   /// Told of every reg_mr and dereg_mr from now on; null: nobody. After elaboration only.
   void set_observer(ports::RegistrationObserver* observer) { reg_path_->set_observer(observer); }
@@ -74,6 +76,7 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   };
 
   void end_of_elaboration() override;
+  void start_of_simulation() override { keeper_->start(); }
   ports::Cpus::Run system_call(verbs::Thread thread, Time beyond_entry);
 
   engine::Scheduler& scheduler_;
@@ -85,6 +88,7 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   ObjectTable<Srq> srqs_;
   ObjectTable<Qp> qps_;
   std::unique_ptr<KeyPolicy> keys_;
+  std::unique_ptr<KeyKeeper> keeper_;
   std::unique_ptr<TableWriter> writer_;
   std::unique_ptr<DmaMapper> dma_;
   std::unique_ptr<RegPath> reg_path_;

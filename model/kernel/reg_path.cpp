@@ -37,6 +37,7 @@ engine::Task<verbs::Reply> RegPath::reg_mr(verbs::Thread thread, verbs::RegMrReq
 
   co_await call.work(Step::syscall, Work::registration, parts_.kernel.syscall);
   reply.error = check_request(request);
+  if (reply.error == 0) reply.error = parts_.driver.refusal(request.length);
   if (reply.error == 0) {
     ++parts_.process.pds.find(request.pd)->users;
     reply.error = co_await get_umem(call, request, mr);
@@ -105,13 +106,14 @@ engine::Task<int> RegPath::create_mr(Call& call, const verbs::RegMrRequest& requ
   co_await call.work(Step::key, Work::key, parts_.driver.key);
   if (!grant) co_return ENOMEM;
   mr.key = grant->key;
+  mr.grant = *grant;
 
   translate::Region region;
   region.grant = {mr.key, request.pd, request.access, request.iova, request.length, true};
   region.block = mr.plan.page_size;
   region.map = mr.dma.device;
-  const int error = co_await parts_.writer.load(call, region, grant->created);
-  if (error != 0) parts_.keys.give_back(*grant, mr.plan.blocks);
+  const int error = co_await parts_.writer.load(call, region, *grant);
+  if (error != 0) parts_.keys.give_back(*grant);
   else call.cost().table_entries += mr.plan.blocks;
   co_return error;
 }
@@ -138,14 +140,14 @@ engine::Task<verbs::Reply> RegPath::dereg_mr(verbs::Thread thread, verbs::Handle
     reply.error = EINVAL;
   } else {
     // From here on another dereg_mr of the same handle finds nothing.
-    const Mr mr = mrs_.remove(handle);
+    Mr mr = mrs_.remove(handle);
     length = mr.length;
     co_await call.work(Step::syscall, Work::registration, parts_.kernel.deregistration);
     // mlx5r_handle_mkey_cleanup, mlx4_mr_free. An answer other than 0 would be a fault of the device: there is nothing to undo.
-    const bool keep = parts_.keys.keeps(mr.plan.blocks);
-    co_await parts_.writer.revoke(call, mr.key, keep);
+    mr.grant.created = parts_.keys.keeps(mr.grant);
+    co_await parts_.writer.revoke(call, mr.key, mr.grant.created);
     co_await call.work(Step::key, Work::key, parts_.driver.key);
-    parts_.keys.give_back({mr.key, keep}, mr.plan.blocks);
+    parts_.keys.give_back(mr.grant);
     call.cost().pages += mr.plan.pages;
     call.cost().sg_entries += mr.plan.sg_entries;
     call.cost().dma_runs += mr.dma.runs;

@@ -8,7 +8,7 @@
 #include "kernel/dma_mapping.h"
 #include "kernel/driver_params.h"
 #include "kernel/kernel_params.h"
-#include "kernel/key_policy.h"
+#include "kernel/key_keeper.h"
 #include "kernel/process.h"
 #include "kernel/table_writer.h"
 
@@ -31,7 +31,7 @@ class RegPath {
     const DriverParams& driver;
     Process& process;
     TableWriter& writer;
-    KeyPolicy& keys;
+    KeyKeeper& keys;
     DmaMapper& dma;
   };
   explicit RegPath(const Parts& parts) : parts_(parts) {}
@@ -50,6 +50,7 @@ class RegPath {
   struct Mr {
     verbs::Handle pd = 0;
     Key key;
+    KeyGrant grant;
     Bytes length;
     PinPlan plan;
     PinnedRange range;

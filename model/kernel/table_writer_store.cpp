@@ -15,7 +15,7 @@ class StoreWriter : public TableWriter {
  public:
   explicit StoreWriter(const TableWriterContext& context) : context_(context) {}
 
-  engine::Task<int> load(Call& call, const translate::Region& region, bool) override {
+  engine::Task<int> load(Call& call, const translate::Region& region, const KeyGrant&) override {
     translate::TableWrites writes;
     if (!context_.tables.architecture().build(region, writes)) co_return ENOMEM;
     // mlx4_write_mtt

@@ -166,6 +166,8 @@ void add_counters(const std::string& name, Host& host, results::Report& report) 
     add("kernel.iova_rbtree", "count", "I/O virtual address ranges put into the tree or taken out", cost.iova_rbtree);
   }
   add("kernel.table_entries", "count", "translation entries written", cost.table_entries);
+  for (const kernel::KeyCount& keys : host.kernel.key_counts())
+    report.counters.push_back({name + ".kernel.keys_" + keys.name, "count", keys.meaning, keys.value, keys.level});
   add("kernel.cq_overruns", "count", "completions lost because a CQ was full", host.device.cq_overruns());
 }
 

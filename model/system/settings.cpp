@@ -96,6 +96,7 @@ void check_host(const Config& config, const HostSettings& host) {
   require_known(config, translation_key(), host.nic.nic.translation);
   require_known(config, table_writer_key(), host.driver.table_writer);
   require_known(config, key_policy_key(), host.driver.keys);
+  if (!host.driver.cache_limit_list()) config.fail("driver.cache_limits", kernel::DriverParams::cache_limits_form);
 }
 
 }  // namespace

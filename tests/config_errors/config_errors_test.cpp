@@ -23,7 +23,8 @@ std::string run_with_set(const std::string& set) {
 }
 
 const std::string nic_keys =
-    "clock, contexts, firmware, mpt_cache, mtt_cache, requester, responder, table_space, translation, walks, write_buffer";
+    "clock, contexts, firmware, mpt_cache, mtt_cache, requester, responder, table_allocation, table_entries, "
+    "table_space, translation, walks, write_buffer";
 
 }  // namespace
 
@@ -47,9 +48,16 @@ TEST_CASE("Values within a range that no hardware has are refused at their place
   CHECK(run_with("host: {memory: {size: 65MiB}}\n") == "my.yaml:2:23: host.memory.size: must be a whole number of 64MiB regions\n");
 }
 
+TEST_CASE("Limits of the key cache that are not of their form are refused at their place") {
+  CHECK(run_with("driver: {cache_limits: 250y12}\n") ==
+        "my.yaml:2:24: driver.cache_limits: takes up to 40 numbers with spaces between them, each up to 65535; 250x12 stands for twelve of "
+        "them\n");
+}
+
 TEST_CASE("The name of a component that does not exist is told with those that do") {
   CHECK(run_with("nic: {translation: flat_mmt}\n") ==
-        "my.yaml:2:20: nic.translation: there is no translation architecture 'flat_mmt'; known: flat_mtt; did you mean 'flat_mtt'?\n");
+        "my.yaml:2:20: nic.translation: there is no translation architecture 'flat_mmt'; known: device, flat_mtt, pble, radix; did you "
+        "mean 'flat_mtt'?\n");
 }
 
 TEST_CASE("A misspelt kind of workload is the only complaint") {
