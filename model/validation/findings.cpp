@@ -30,12 +30,13 @@ double figure(const Series& series, const std::map<std::string, nlohmann::json>&
   return value;
 }
 
+/// A band says itself how far off is still right.
 Finding compared(Finding::Kind kind, std::string name, std::string unit, const Band& published, const Tolerance& tolerance,
                  double simulated) {
   Finding f{kind, std::move(name), std::move(unit), published.low, published.high, simulated, {}, {}, false};
   f.error = error_of(published, simulated);
-  f.tolerance = tolerance.text(f.unit);
-  f.within = within(tolerance, published, simulated);
+  f.tolerance = published.single() ? tolerance.text(f.unit) : "band";
+  f.within = within(published.single() ? tolerance : Tolerance{Tolerance::Kind::absolute, 0}, published, simulated);
   return f;
 }
 

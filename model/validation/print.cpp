@@ -18,9 +18,12 @@ std::string number(double v) {
   return size >= 1 ? fmt::format("{:.3f}", v) : fmt::format("{:.4f}", v);
 }
 
+/// As it was written.
+std::string as_published(double v) { return v == std::floor(v) && std::abs(v) < 1e15 ? fmt::format("{:.0f}", v) : fmt::format("{:g}", v); }
+
 std::string published(const Finding& f) {
-  if (f.low && f.high) return *f.low == *f.high ? fmt::format("{:g}", *f.low) : fmt::format("{:g}..{:g}", *f.low, *f.high);
-  return fmt::format("{:g}", f.low ? *f.low : f.high.value_or(0));
+  if (f.low && f.high && *f.low != *f.high) return as_published(*f.low) + ".." + as_published(*f.high);
+  return as_published(f.low ? *f.low : f.high.value_or(0));
 }
 
 std::string simulated(const Finding& f) { return f.kind == Finding::Kind::step ? fmt::format("{:.1f}", f.simulated) : number(f.simulated); }
@@ -78,7 +81,7 @@ std::string closing(const std::vector<RowFindings>& rows) {
     misses += r.misses();
     if (r.misses() != 0) with_misses += fmt::format("{}{} ({})", with_misses.empty() ? "" : ", ", r.row.name, r.misses());
   }
-  return fmt::format("{} rows: {} of {} figures within tolerance{}\n", rows.size(), judged - misses, judged,
+  return fmt::format("{} row{}: {} of {} figures within tolerance{}\n", rows.size(), rows.size() == 1 ? "" : "s", judged - misses, judged,
                      with_misses.empty() ? "" : "; misses in " + with_misses);
 }
 

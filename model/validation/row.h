@@ -20,7 +20,7 @@ struct Tolerance {
   std::string text(const std::string& unit) const;
 };
 
-/// A published figure, or the band that it lies in: low <= high.
+/// A published figure, or the band that it lies in: low <= high. Of a band the ends are the tolerance.
 struct Band {
   double low = 0, high = 0;
   bool single() const { return low == high; }

@@ -31,10 +31,10 @@ std::vector<ReadRow> rows_asked_for(const ValidateArguments& arguments) {
 }
 
 /// What stops a row's program, or what it met that it did not expect: its figures would mean nothing.
-std::vector<std::string> troubles(const system::Outcome& outcome, const std::string& row) {
+std::vector<std::string> troubles(const system::Outcome& outcome, const ReadRow& row) {
   std::vector<std::string> out;
   for (std::size_t i = 0; i < outcome.variants.size(); ++i) {
-    const std::string where = row + " " + outcome.variants[i].name + ": ";
+    const std::string where = row.row.name + " " + row.names[i] + ": ";
     for (const std::string& line : outcome.stuck[i]) out.push_back(where + line);
     for (const auto& u : outcome.variants[i].report.unexpected)
       out.push_back(where + u.actor + " " + u.operation + ": expected " + u.expected + ", got " + u.got);
@@ -50,11 +50,13 @@ Json document_of(const std::vector<Json>& rows) {
   return document;
 }
 
-/// What each variant was built from, beside what came of it.
-Json systems_of(const system::Outcome& outcome) {
+/// What each variant was built from.
+Json systems_of(const system::Outcome& outcome, const ReadRow& row) {
   Json out = Json::object();
-  for (const results::Variant& v : outcome.variants)
-    out[v.name] = {{"config", {{"hash", v.report.config_hash}, {"yaml", v.report.config}}}};
+  for (std::size_t i = 0; i < outcome.variants.size(); ++i) {
+    const results::Report& report = outcome.variants[i].report;
+    out[row.names[i]] = {{"config", {{"hash", report.config_hash}, {"yaml", report.config}}}};
+  }
   return out;
 }
 
@@ -83,15 +85,16 @@ int validate(const ValidateArguments& arguments) {
     // A row of which a part is missing is not judged.
     if (interrupted) break;
     std::map<std::string, nlohmann::json> reports;
-    for (const results::Variant& v : outcome.variants) reports[v.name] = nlohmann::json::parse(results::to_json(v.report));
+    for (std::size_t v = 0; v < outcome.variants.size(); ++v)
+      reports[rows[i].names[v]] = nlohmann::json::parse(results::to_json(outcome.variants[v].report, {.machine = false}));
     found.push_back(validation::judge(rows[i].row, reports));
     out << validation::table(found.back(), colour) << '\n' << std::flush;
-    for (const std::string& line : troubles(outcome, rows[i].row.name)) {
+    for (const std::string& line : troubles(outcome, rows[i])) {
       std::cerr << line << '\n';
       trouble = true;
     }
     objects.push_back(validation::to_json(found.back()));
-    objects.back()["variants"] = systems_of(outcome);
+    objects.back()["variants"] = systems_of(outcome, rows[i]);
   }
   out << validation::closing(found) << std::flush;
   if (file) {

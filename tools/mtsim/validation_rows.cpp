@@ -30,18 +30,19 @@ bool by_number(const fs::path& a, const fs::path& b) {
   return key(a) < key(b);
 }
 
-validation::Row row_in(const Config& config) {
+std::vector<std::string> variants_of(const Config& config) {
   std::vector<std::string> names;
   for (const auto& [name, variant] : config.variants()) names.push_back(name);
-  return validation::read_row(config.validation(), names);
+  return names;
 }
 
 }  // namespace
 
 ReadRow row_of_file(const std::string& path, const std::vector<std::string>& sets) {
   Config config = Config::load(path, sets);
-  validation::Row row = row_in(config);
-  return {std::move(row), std::move(config)};
+  std::vector<std::string> names = variants_of(config);
+  validation::Row row = validation::read_row(config.validation(), names);
+  return {std::move(row), std::move(names), std::move(config)};
 }
 
 std::vector<ReadRow> shipped_rows(const std::vector<std::string>& sets) {
@@ -81,8 +82,13 @@ std::vector<ReadRow> chosen(std::vector<ReadRow> rows, const std::string& name) 
   throw UserError("there is no row or group '" + name + "'; known: " + list + did_you_mean(name, groups));
 }
 
-std::vector<system::Plan> plans_of(const ReadRow& row) { return make_plans(row.config, std::nullopt, std::nullopt); }
+std::vector<system::Plan> plans_of(const ReadRow& row) {
+  std::vector<system::Plan> plans = make_plans(row.config, std::nullopt, std::nullopt);
+  // Progress and errors then say of which row they are.
+  for (system::Plan& plan : plans) plan.variant = row.row.name + " " + plan.variant;
+  return plans;
+}
 
-void check_row(const Config& config) { row_in(config); }
+void check_row(const Config& config) { validation::read_row(config.validation(), variants_of(config)); }
 
 }  // namespace mtsim::tool

@@ -13,6 +13,7 @@ namespace mtsim::tool {
 
 struct ReadRow {
   validation::Row row;
+  std::vector<std::string> names;  ///< of the variants
   Config config;
 };
 
@@ -23,7 +24,7 @@ ReadRow row_of_file(const std::string& path, const std::vector<std::string>& set
 /// Those whose name or group is `name`; all when it is empty. Throws UserError when there is none.
 std::vector<ReadRow> chosen(std::vector<ReadRow> rows, const std::string& name);
 
-/// One plan for each variant. Throws UserError with the mistakes of all of them, each said once.
+/// One plan for each variant, named after the row as well. Throws UserError with the mistakes of all of them, each said once.
 std::vector<system::Plan> plans_of(const ReadRow& row);
 
 /// Whether the section `validation` of a configuration can be read. Throws UserError.
