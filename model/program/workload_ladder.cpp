@@ -165,8 +165,12 @@ void LadderParams::declare(Declaration<LadderParams>& d) {
 
 std::vector<Complaint> check(const Shape& shape, const LadderParams& params) {
   std::vector<Complaint> out;
-  constexpr std::uint64_t most = std::uint64_t{1} << 50;
-  if (params.live > most / round_up(std::max(params.smallest, params.largest).raw, page_bytes.raw) / shape.threads)
+  // Every MR has a name; no NIC has more keys.
+  constexpr std::uint64_t most_keys = std::uint64_t{1} << 24, most_bytes = std::uint64_t{1} << 50;
+  if (params.live > most_keys / shape.all_threads())
+    out.push_back({"live", fmt::format("{} MRs in each of {} threads are too many: more than {} in all", params.live, shape.all_threads(),
+                                       most_keys)});
+  else if (params.live > most_bytes / round_up(std::max(params.smallest, params.largest).raw, page_bytes.raw) / shape.threads)
     out.push_back({"live", fmt::format("{} MRs of the last rung in each of {} threads are more memory than any host has", params.live,
                                        shape.threads)});
   return out;

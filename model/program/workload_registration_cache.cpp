@@ -208,6 +208,14 @@ std::vector<Complaint> check(const Shape& shape, const RegistrationCacheParams& 
   std::vector<Complaint> out;
   if (params.memory < shape.block)
     out.push_back({"memory", fmt::format("{} bytes are too few: a block has {} bytes", params.memory.raw, shape.block.raw)});
+  // The look-ups are gone through beforehand, and every region has a name.
+  constexpr std::uint64_t most = 100'000'000;
+  const std::uint64_t blocks = ceil_div(params.memory.raw, params.stride.raw);
+  if (blocks > most / params.sweeps)
+    out.push_back({"sweeps", fmt::format("{} sweeps over {} blocks are more than {} look-ups", params.sweeps, blocks, most)});
+  if (blocks > (std::uint64_t{1} << 24) / shape.all_threads())
+    out.push_back({"stride", fmt::format("{} blocks in each of {} threads are too many: more than {} in all", blocks, shape.all_threads(),
+                                         std::uint64_t{1} << 24)});
   if (params.lookup % ns(1) != Time(0)) out.push_back({"lookup", "must be whole nanoseconds, as a trace says them"});
   return out;
 }

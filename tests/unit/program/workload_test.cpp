@@ -287,5 +287,5 @@ TEST_CASE("parameters that do not go together are complained about") {
 }
 
 TEST_CASE("the registry knows every kind") {
-  CHECK(Workloads::names() == std::vector<std::string>{"per_op", "pool", "sequential", "uniform"});
+  CHECK(Workloads::names() == std::vector<std::string>{"ladder", "per_op", "pool", "registration_cache", "sequential", "uniform"});
 }
