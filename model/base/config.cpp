@@ -55,6 +55,8 @@ Config Config::load(const std::string& path, const std::vector<std::string>& set
   auto loaded = config::load(path);
   Config made = with_sets(path, loaded.tree, sets, loaded.problems);
   made.variants_ = std::move(loaded.variants);
+  made.validation_ = std::move(loaded.validation);
+  if (made.validation_.place.source.empty()) made.validation_.place = {path};
   made.sets_ = sets;
   made.load_problems_ = std::move(loaded.problems);
   return made;

@@ -33,6 +33,9 @@ class Config {
   /// Each of `variants:` laid over the common settings, then `sets` again; in the order of the file, each with errors of its own.
   /// Empty when the file has none.
   std::vector<std::pair<std::string, Config>> variants() const;
+  /// The section `validation`, which describes no system and is read by `mtsim validate` alone; its place is that of the file where there
+  /// is none.
+  const config::Node& validation() const { return validation_; }
 
   /// The section at `path` (that of its declaration unless given) as a struct: what is written there, checked, or the defaults.
   /// Other keys of the section may be read by others. A value that is wrong is complained about and left at its default.
@@ -85,6 +88,7 @@ class Config {
   std::string source_;
   config::Node tree_;
   config::Node variants_;
+  config::Node validation_;
   std::vector<std::string> sets_;
   std::vector<config::Problem> load_problems_;
   std::string host_;      ///< of a host's view, otherwise empty

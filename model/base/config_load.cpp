@@ -153,6 +153,17 @@ Node take_variants(Node& tree, std::vector<Problem>& problems) {
   return variants;
 }
 
+/// Takes `validation` out of `tree`: it is no part of the system that is described.
+Node take_validation(Node& tree) {
+  const Node::Member* found = tree.member("validation");
+  if (found == nullptr) return {};
+  Node validation = found->value;
+  // An empty section is shown by its key.
+  if (validation.kind == Node::Kind::null) validation.place = found->place;
+  std::erase_if(tree.members, [](const Node::Member& m) { return m.key == "validation"; });
+  return validation;
+}
+
 }  // namespace
 
 Loaded load(const std::string& path) {
@@ -162,6 +173,7 @@ Loaded load(const std::string& path) {
   loaded.problems = loader.finish();
   loaded.tree = std::move(*tree);
   loaded.variants = take_variants(loaded.tree, loaded.problems);
+  loaded.validation = take_validation(loaded.tree);
   return loaded;
 }
 
@@ -176,7 +188,7 @@ void apply_set(Node& tree, const std::string& set, std::vector<Problem>& problem
     return;
   }
   const std::string top = path.substr(0, path.find('.'));
-  if (top == "extends" || top == "variants") {
+  if (top == "extends" || top == "variants" || top == "validation") {
     problems.push_back({place, top + ": cannot be set from the command line"});
     return;
   }

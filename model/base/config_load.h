@@ -9,8 +9,9 @@
 namespace mtsim::config {
 
 struct Loaded {
-  Node tree;      ///< a map, with every `extends` carried out and `variants` taken out
-  Node variants;  ///< a map of overlays by name; null when there are none
+  Node tree;        ///< a map, with every `extends` carried out, `variants` and `validation` taken out
+  Node variants;    ///< a map of overlays by name; null when there are none
+  Node validation;  ///< what published measurements the file is compared with; null when it says nothing of that
   std::vector<Problem> problems;
 };
 

@@ -34,13 +34,34 @@ struct UniformParams {
   static void declare(Declaration<UniformParams>&);
 };
 
+struct LadderParams {
+  Bytes smallest, largest;
+  std::uint32_t factor{}, repeats{}, live{};
+  bool touched{};
+  static void declare(Declaration<LadderParams>&);
+};
+
+struct RegistrationCacheParams {
+  Bytes memory, stride, granule;
+  std::uint32_t sweeps{}, remap_every{};
+  Time lookup;
+  std::uint64_t most_regions{};
+  Bytes most_bytes;
+  bool merge{};
+  static void declare(Declaration<RegistrationCacheParams>&);
+};
+
 std::vector<Complaint> check(const Shape&, const PoolParams&);
 std::vector<Complaint> check(const Shape&, const FootprintParams&);
+std::vector<Complaint> check(const Shape&, const LadderParams&);
+std::vector<Complaint> check(const Shape&, const RegistrationCacheParams&);
 
 std::unique_ptr<Workload> make_pool(const Shape&, const PoolParams&);
 std::unique_ptr<Workload> make_per_op(const Shape&, const PoolParams&, const PerOpParams&);
 std::unique_ptr<Workload> make_uniform(const Shape&, const FootprintParams&, const UniformParams&);
 std::unique_ptr<Workload> make_sequential(const Shape&, const FootprintParams&);
+std::unique_ptr<Workload> make_ladder(const Shape&, const LadderParams&);
+std::unique_ptr<Workload> make_registration_cache(const Shape&, const RegistrationCacheParams&);
 
 /// Reads the shape and `Own` from the configuration. What does not go together is complained about there, and the defaults come back.
 template <class Own>

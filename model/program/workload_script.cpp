@@ -2,9 +2,7 @@
 
 namespace mtsim::program {
 
-namespace {
-
-Bytes page_size(verbs::PageKind page) {
+Bytes Script::page_size(verbs::PageKind page) {
   switch (page) {
     case verbs::PageKind::base_4k:
       return page_bytes;
@@ -14,8 +12,6 @@ Bytes page_size(verbs::PageKind page) {
       return MiB(2);
   }
 }
-
-}  // namespace
 
 Op& Script::add(Kind kind, NameId id) {
   Op& op = ops_.emplace_back();

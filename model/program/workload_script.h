@@ -13,6 +13,8 @@ class Script {
  public:
   explicit Script(ActorId actor) : actor_(actor) {}
 
+  /// What a mapping of so many bytes is rounded up to.
+  static Bytes page_size(verbs::PageKind page);
   /// Maps whole pages and touches them, so that no page fault falls into the work.
   void map(NameId buffer, Bytes length, verbs::PageKind page);
   void munmap(NameId buffer);

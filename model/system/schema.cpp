@@ -9,6 +9,7 @@
 #include "program/workload.h"
 #include "system/component_keys.h"
 #include "system/settings.h"
+#include "validation/schema.h"
 
 namespace mtsim::system {
 namespace {
@@ -94,6 +95,7 @@ class Composer {
     Json variants = named("Systems to run side by side, by name.", object_of("Laid over the common settings.", std::move(overlay)));
     variants["minProperties"] = 1;
     settings["variants"] = std::move(variants);
+    settings["validation"] = validation::section_schema();
 
     Json out;
     out["$schema"] = "http://json-schema.org/draft-07/schema#";

@@ -62,10 +62,12 @@ TEST_CASE("The name of a component that does not exist is told with those that d
 
 TEST_CASE("A misspelt kind of workload is the only complaint") {
   CHECK(run_with("workload: {kind: per_opp}\n") ==
-        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: per_op, pool, sequential, uniform; did you mean 'per_op'?\n");
+        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: ladder, per_op, pool, registration_cache, sequential, uniform; did you mean "
+        "'per_op'?\n");
   const TempFolder folder;
   CHECK(refusal(folder, {"gen", folder.write("my.yaml", base + "workload: {kind: per_opp}\n"), "-o", "-"}) ==
-        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: per_op, pool, sequential, uniform; did you mean 'per_op'?\n");
+        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: ladder, per_op, pool, registration_cache, sequential, uniform; did you mean "
+        "'per_op'?\n");
 }
 
 TEST_CASE("A configuration that runs nothing says so") {
@@ -116,7 +118,8 @@ TEST_CASE("All mistakes are told at once, those of variants too") {
 
 TEST_CASE("A misspelt command names the nearest known one") {
   const TempFolder folder;
-  CHECK(refusal(folder, {"runn", "my.yaml"}) == "there is no command 'runn'; known: run, check, describe, gen; did you mean 'run'?\n");
+  CHECK(refusal(folder, {"runn", "my.yaml"}) ==
+        "there is no command 'runn'; known: run, check, describe, gen, validate; did you mean 'run'?\n");
 }
 
 TEST_CASE("mtsim check tells the same as a run, and ok of what is right") {

@@ -93,7 +93,7 @@ std::string all_defaults(const Json& schema, const Json& properties, const std::
     if (object.contains("default")) {
       const Json& standard = object["default"];
       out += indent + key + ": " + (standard.is_string() ? standard.get<std::string>() : standard.dump()) + "\n";
-    } else if (object.contains("properties") && key != "workload") {
+    } else if (object.contains("properties") && key != "workload" && key != "validation") {
       out += indent + key + ":\n" + all_defaults(schema, object["properties"], indent + "  ");
     }
   }
@@ -140,6 +140,11 @@ TEST_CASE("Misspelt keys are flagged at every level") {
       {"variants:\n  one: {workloads: {}}\n", "variants.one"},
       {"variants:\n  one:\n    hosts:\n      client0: {pcie: {lane: 8}}\n", "variants.one.hosts.client0.pcie"},
       {"workload: {kind: pool, operation: 4}\n", "workload"},
+      {"variants: {a: {}}\nvalidation: {row: X, group: g, title: t, source: s, series: {s: {measure: m, unit: us, published: {a: 1}}}, "
+       "note: n}\n",
+       "validation"},
+      {"variants: {a: {}}\nvalidation: {row: X, group: g, title: t, source: s, series: {s: {measure: m, unit: usec, published: {a: 1}}}}\n",
+       "validation.series.s.unit"},
   });
 }
 

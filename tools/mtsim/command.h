@@ -26,6 +26,13 @@ struct GenArguments {
   std::vector<std::string> sets;
 };
 
+struct ValidateArguments {
+  std::string name;  ///< a row, a group, a file, or empty for all
+  std::string json;  ///< path, or empty
+  std::vector<std::string> sets;
+  bool strict = false, quiet = false;
+};
+
 // Each returns the exit code: 0 success, 1 an expectation failed, 130 interrupted. Mistakes of the user are thrown as UserError.
 int run(const RunArguments& arguments);
 int check(const Inputs& arguments);
@@ -33,5 +40,7 @@ int check(const Inputs& arguments);
 int describe(const std::string& name);
 int print_schema();
 int generate(const GenArguments& arguments);
+/// 0 when every row was run and printed; 1 at a miss if that is asked for.
+int validate(const ValidateArguments& arguments);
 
 }  // namespace mtsim::tool

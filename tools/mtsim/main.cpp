@@ -79,6 +79,14 @@ int execute(int argc, char** argv) {
   gen_command->add_option("-o,--output", gen.output, "Trace to write; - is standard output")->required()->type_name("TRACE");
   add_sets(*gen_command, gen.sets);
 
+  tool::ValidateArguments validation;
+  auto* validate_command = app.add_subcommand("validate", "Run the shipped validation configurations: published figures against simulated");
+  validate_command->add_option("name", validation.name, "One row (R1), a group (registration) or a file; all rows without it");
+  validate_command->add_option("--json", validation.json, "Write every figure as JSON; - is standard output")->type_name("FILE");
+  validate_command->add_flag("--strict", validation.strict, "Exit with 1 when a figure misses its tolerance");
+  validate_command->add_flag("--quiet", validation.quiet, "No progress line");
+  add_sets(*validate_command, validation.sets);
+
   if (argc == 2 && std::string(argv[1]) == "--man-page") {
     std::cout << tool::man_page(app);
     return 0;
@@ -93,6 +101,7 @@ int execute(int argc, char** argv) {
   if (*run_command) return tool::run(run);
   if (*check_command) return tool::check(check);
   if (*describe_command) return schema ? tool::print_schema() : tool::describe(component);
+  if (*validate_command) return tool::validate(validation);
   return tool::generate(gen);
 }
 

@@ -7,12 +7,16 @@
 namespace mtsim::tool {
 
 std::vector<system::Plan> make_plans(const Inputs& inputs) {
-  const Config config = Config::load(inputs.config, inputs.sets);
-  auto variants = config.variants();
-  if (variants.empty()) variants.emplace_back("", config);
   const auto trace = inputs.trace.empty() ? std::nullopt : std::optional(inputs.trace);
   std::optional<program::ReplayTime> time;
   if (!inputs.time.empty()) time = inputs.time == "asap" ? program::ReplayTime::asap : program::ReplayTime::recorded;
+  return make_plans(Config::load(inputs.config, inputs.sets), trace, time);
+}
+
+std::vector<system::Plan> make_plans(const Config& config, const std::optional<std::string>& trace,
+                                     std::optional<program::ReplayTime> time) {
+  auto variants = config.variants();
+  if (variants.empty()) variants.emplace_back("", config);
 
   std::vector<system::Plan> plans;
   std::vector<std::string> mistakes;

@@ -16,6 +16,7 @@
 #include "results/progress.h"
 #include "results/text.h"
 #include "system/runner.h"
+#include "validation_rows.h"
 
 namespace mtsim::tool {
 namespace {
@@ -119,7 +120,9 @@ int run(const RunArguments& arguments) {
 }
 
 int check(const Inputs& arguments) {
-  make_plans(arguments);
+  const Config config = Config::load(arguments.config, arguments.sets);
+  make_plans(config, arguments.trace.empty() ? std::nullopt : std::optional(arguments.trace), std::nullopt);
+  if (config.validation().kind != config::Node::Kind::null) check_row(config);
   std::cout << "ok\n";
   return 0;
 }

@@ -47,6 +47,7 @@ const std::map<std::string, std::set<std::string>>& allowed() {
       {"verbs", {"base"}},
       {"program", {"base", "verbs"}},
       {"results", {"base", "verbs", "program"}},
+      {"validation", {"base", "results"}},
       {"translate", {"base", "verbs"}},
       {"engine", pure},
       {"ports", {"base", "verbs", "translate", "engine"}},
@@ -57,7 +58,7 @@ const std::map<std::string, std::set<std::string>>& allowed() {
       {"nic", part},
       {"fabric", part},
       {"system",
-       {"base", "verbs", "program", "results", "translate", "engine", "ports", "host", "kernel", "user", "pcie", "nic", "fabric"}},
+       {"base", "verbs", "program", "results", "validation", "translate", "engine", "ports", "host", "kernel", "user", "pcie", "nic", "fabric"}},
   };
   return rules;
 }

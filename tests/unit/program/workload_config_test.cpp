@@ -60,6 +60,8 @@ TEST_CASE("a workload takes its kind and parameters from the configuration") {
   CHECK(from_yaml("workload: {kind: per_op, pool: 1MiB, depth: 4}\n")->title() == "per_op");
   CHECK(from_yaml("workload: {kind: pool}\n")->title() == "pool");
   CHECK(from_yaml("workload: {kind: sequential}\n")->title() == "sequential");
+  CHECK(from_yaml("workload: {kind: ladder, largest: 1MiB, live: 4, touched: false}\n")->title() == "ladder");
+  CHECK(from_yaml("workload: {kind: registration_cache, memory: 64KiB, block: 4B, merge: true}\n")->title() == "registration_cache");
 }
 
 TEST_CASE("what a configuration gets wrong about a workload has its place") {
@@ -67,6 +69,16 @@ TEST_CASE("what a configuration gets wrong about a workload has its place") {
         "4:17: workload.signal_every: 8 is above the window of 4: no request of a full window would complete visibly");
   CHECK(complaint("workload:\n  kind: uniform\n  block: 8KiB\n  footprint: 4KiB\n") ==
         "4:14: workload.footprint: 4096 bytes in 1 MRs leave no room for a block of 8192 bytes in each");
+  CHECK(complaint("workload:\n  kind: ladder\n  threads: 100\n  live: 1000000\n") ==
+        "4:9: workload.live: 1000000 MRs in each of 100 threads are too many: more than 16777216 in all");
+  CHECK(complaint("workload:\n  kind: ladder\n  live: 1000000\n  smallest: 2GiB\n") ==
+        "3:9: workload.live: 1000000 MRs of the last rung in each of 1 threads are more memory than any host has");
+  CHECK(complaint("workload:\n  kind: registration_cache\n  memory: 1GiB\n  block: 4B\n  stride: 64B\n  sweeps: 10\n") ==
+        "6:11: workload.sweeps: 10 sweeps over 16777216 blocks are more than 100000000 look-ups");
+  CHECK(complaint("workload:\n  kind: registration_cache\n  memory: 1KiB\n  lookup: 1500ps\n  block: 4B\n") ==
+        "4:11: workload.lookup: must be whole nanoseconds, as a trace says them");
+  CHECK(complaint("workload:\n  kind: registration_cache\n  memory: 1KiB\n  block: 4KiB\n") ==
+        "3:11: workload.memory: 1024 bytes are too few: a block has 4096 bytes");
 }
 
 TEST_CASE("a workload written out as a trace reads back and runs the same") {

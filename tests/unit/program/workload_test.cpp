@@ -35,6 +35,20 @@ std::vector<std::unique_ptr<Workload>> one_of_each(const Shape& shape) {
   return out;
 }
 
+/// Those that register and send nothing.
+std::vector<std::unique_ptr<Workload>> those_without_posts(const Shape& shape, bool touched, bool remap) {
+  std::vector<std::unique_ptr<Workload>> out;
+  out.push_back(make_ladder(shape, {Bytes(1000), Bytes(70'000), 4, 3, 5, touched}));
+  auto cache = defaults<RegistrationCacheParams>();
+  cache.memory = Bytes(65536);
+  cache.stride = Bytes(1000);
+  cache.sweeps = 3;
+  cache.most_regions = 7;
+  cache.remap_every = remap ? 1 : 0;
+  out.push_back(make_registration_cache(shape, cache));
+  return out;
+}
+
 std::map<Kind, std::uint64_t> count(const Workload& workload) {
   std::map<Kind, std::uint64_t> kinds;
   Op op;
@@ -66,6 +80,46 @@ TEST_CASE("every workload runs to its end as a program does") {
       for (const auto& request : device.requests) CHECK(request.remote_address >= 0x10000);
       for (const auto& sges : device.elements) CHECK(sges.size() == 1);
     }
+  }
+}
+
+TEST_CASE("workloads that only register run to their end too") {
+  const bool variant = GENERATE(false, true);
+  Shape shape = small_shape();
+  shape.clean_up = true;
+  for (const auto& workload : those_without_posts(shape, variant, variant)) {
+    CAPTURE(workload->title(), variant);
+    FakeRun run(*workload, variant);
+    run.run();
+    CHECK(run.actors().standing() == std::vector<std::string>{});
+    CHECK(run.surprises() == std::vector<std::string>{});
+    CHECK(run.tally.operations() == workload->size());
+    CHECK(run.tally.operations(Kind::post_send) == 0);
+    CHECK(run.tally.operations(Kind::reg_mr) == run.tally.operations(Kind::dereg_mr));
+    CHECK(run.tally.operations(Kind::mmap) == run.tally.operations(Kind::munmap));
+    CHECK(run.tally.lacking_objects() == 0);
+  }
+}
+
+TEST_CASE("a ladder registers each rung as often as asked, its MRs apart") {
+  const Shape shape = small_shape();
+  for (const bool touched : {true, false}) {
+    // Rungs of 1,000, 4,000, 16,000, 64,000 and 70,000 bytes.
+    const auto ladder = make_ladder(shape, {Bytes(1000), Bytes(70'000), 4, 3, 5, touched});
+    std::map<std::uint64_t, std::uint64_t> by_size;
+    std::map<Kind, std::uint64_t> kinds;
+    const auto cursor = ladder->cursor(0);
+    for (Op op; cursor->next(op);) {
+      ++kinds[op.kind];
+      if (op.kind == Kind::reg_mr) {
+        ++by_size[op.length];
+        CHECK(op.address.offset % 4096 == 0);
+      }
+    }
+    CHECK(by_size == std::map<std::uint64_t, std::uint64_t>{{1000, 15}, {4000, 15}, {16'000, 15}, {64'000, 15}, {70'000, 15}});
+    // One more of each is the buffer of the set-up.
+    CHECK(kinds[Kind::mmap] == 1 + (touched ? 5 : 15));
+    CHECK(kinds[Kind::touch] == 1 + (touched ? 5 : 0));
   }
 }
 
@@ -233,5 +287,5 @@ TEST_CASE("parameters that do not go together are complained about") {
 }
 
 TEST_CASE("the registry knows every kind") {
-  CHECK(Workloads::names() == std::vector<std::string>{"per_op", "pool", "sequential", "uniform"});
+  CHECK(Workloads::names() == std::vector<std::string>{"ladder", "per_op", "pool", "registration_cache", "sequential", "uniform"});
 }
