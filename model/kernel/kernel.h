@@ -38,11 +38,16 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   Answer mmap(verbs::Thread thread, verbs::MmapRequest request) override;
   Answer munmap(verbs::Thread thread, Va address, Bytes length) override;
   Answer touch(verbs::Thread thread, Va address, Bytes length, bool write) override;
+  Answer mprotect(verbs::Thread thread, Va address, Bytes length, bool readable, bool writable) override;
+  Answer madvise(verbs::Thread thread, Va address, Bytes length, verbs::Advice advice) override;
+  bool copies_pinned_pages() const override { return params_.copy_on_fork; }
+  Bytes page_size_at(Va address) const override { return process_.memory.page_size_at(address); }
   Answer set_memlock(verbs::Thread thread, Bytes limit) override;
   Answer set_cap_ipc_lock(verbs::Thread thread, bool on) override;
   Answer alloc_pd(verbs::Thread thread) override;
   Answer dealloc_pd(verbs::Thread thread, verbs::Handle pd) override;
   Answer reg_mr(verbs::Thread thread, verbs::RegMrRequest request) override;
+  Answer rereg_mr(verbs::Thread thread, verbs::ReregMrRequest request) override;
   Answer dereg_mr(verbs::Thread thread, verbs::Handle mr) override;
   Answer create_cq(verbs::Thread thread) override;
   Answer destroy_cq(verbs::Thread thread, verbs::Handle cq) override;
@@ -59,7 +64,8 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   const DmaMapper& dma_mapper() const { return *dma_; }
   std::vector<KeyCount> key_counts() const { return keeper_->counts(); }
   const RegistrationTotals& registration() const { return reg_path_->totals(); }
-  /// Told of every reg_mr and dereg_mr from now on; null: nobody. After elaboration only.
+  const ports::MemoryUse& memory_use() const { return process_.pressure; }
+  /// Told of every reg_mr, rereg_mr and dereg_mr from now on; null: nobody. After elaboration only.
   void set_observer(ports::RegistrationObserver* observer) { reg_path_->set_observer(observer); }
 
  private:
@@ -83,6 +89,7 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   KernelParams params_;
   DriverParams driver_;
   IommuParams iommu_;
+  FramePool& frames_;
   Process process_;
   ObjectTable<Cq> cqs_;
   ObjectTable<Srq> srqs_;

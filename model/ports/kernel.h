@@ -55,14 +55,14 @@ struct RegistrationCost {
 
 /// One call, finished.
 struct RegistrationRecord {
-  enum class Call : std::uint8_t { reg_mr, dereg_mr } call = Call::reg_mr;
+  enum class Call : std::uint8_t { reg_mr, rereg_mr, dereg_mr } call = Call::reg_mr;
   int error = 0;
   Time begin, end;
   Bytes length;  ///< of the MR; 0 for a dereg_mr that found none
   RegistrationCost cost;
 };
 
-/// Told of every reg_mr and dereg_mr as it ends.
+/// Told of every reg_mr, rereg_mr and dereg_mr as it ends.
 class RegistrationObserver {
  public:
   virtual void finished(const RegistrationRecord& record) = 0;
@@ -81,12 +81,20 @@ class Kernel : public virtual sc_core::sc_interface {
   virtual Answer munmap(verbs::Thread thread, Va address, Bytes length) = 0;
   /// The CPU reads or writes every page of the range: no system call, but the faults are the kernel's.
   virtual Answer touch(verbs::Thread thread, Va address, Bytes length, bool write) = 0;
+  virtual Answer mprotect(verbs::Thread thread, Va address, Bytes length, bool readable, bool writable) = 0;
+  virtual Answer madvise(verbs::Thread thread, Va address, Bytes length, verbs::Advice advice) = 0;
+  /// Whether pages that are pinned are copied to a child at fork, so that nobody need keep them from it (ibv_fork_init asks).
+  virtual bool copies_pinned_pages() const = 0;
+  /// Of the mapping at an address, as /proc/self/smaps tells it.
+  virtual Bytes page_size_at(Va address) const = 0;
   virtual Answer set_memlock(verbs::Thread thread, Bytes limit) = 0;
   virtual Answer set_cap_ipc_lock(verbs::Thread thread, bool on) = 0;
 
   virtual Answer alloc_pd(verbs::Thread thread) = 0;
   virtual Answer dealloc_pd(verbs::Thread thread, verbs::Handle pd) = 0;
   virtual Answer reg_mr(verbs::Thread thread, verbs::RegMrRequest request) = 0;
+  /// The part of ibv_rereg_mr beyond the library.
+  virtual Answer rereg_mr(verbs::Thread thread, verbs::ReregMrRequest request) = 0;
   virtual Answer dereg_mr(verbs::Thread thread, verbs::Handle mr) = 0;
   virtual Answer create_cq(verbs::Thread thread) = 0;
   virtual Answer destroy_cq(verbs::Thread thread, verbs::Handle cq) = 0;

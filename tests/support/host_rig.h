@@ -171,6 +171,7 @@ struct HostSettings {
   std::uint32_t cpus = 2, threads = 2;
   Bytes memory = GiB(2);
   double run_pages = 1;
+  Bytes swap{};
 };
 
 class Waiter final : public verbs::Caller {
@@ -192,7 +193,7 @@ class HostRig : public ports::RegistrationObserver {
  public:
   explicit HostRig(const HostSettings& settings = {})
       : cpus("cpus", scheduler, defaults<host::CpuParams>(), settings.cpus, settings.threads, 0),
-        root("root", defaults<host::RootComplexParams>(), {settings.memory, settings.run_pages, 1}),
+        root("root", defaults<host::RootComplexParams>(), {settings.memory, settings.run_pages, 1, settings.swap}),
         nic("nic", scheduler),
         kernel("kernel", scheduler, settings.kernel, settings.driver, root.frames(), settings.iommu),
         device("device", scheduler, settings.provider, settings.threads, 0) {
@@ -243,6 +244,15 @@ class HostRig : public ports::RegistrationObserver {
   verbs::Reply reg_mr(verbs::Handle pd, Va address, Bytes length, verbs::Access access = verbs::Access::local_write) {
     verbs::RegMrRequest request{pd, address, length, access, Iova(address.raw)};
     return ask([&](auto& r, auto& c) { return device.reg_mr(0, request, r, c); });
+  }
+  verbs::Reply rereg_mr(const verbs::ReregMrRequest& request) {
+    return ask([&](auto& r, auto& c) { return device.rereg_mr(0, request, r, c); });
+  }
+  int madvise(Va address, Bytes length, verbs::Advice advice) {
+    return ask([&](auto& r, auto& c) { return device.madvise(0, address, length, advice, r, c); }).error;
+  }
+  int mprotect(Va address, Bytes length, bool readable, bool writable) {
+    return ask([&](auto& r, auto& c) { return device.mprotect(0, address, length, readable, writable, r, c); }).error;
   }
   verbs::Reply dereg_mr(verbs::Handle mr) {
     return ask([&](auto& r, auto& c) { return device.dereg_mr(0, mr, r, c); });
