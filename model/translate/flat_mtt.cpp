@@ -13,41 +13,70 @@ namespace {
 constexpr std::uint32_t mpt = 0, mtt = 1;
 constexpr Bytes context_bytes{64}, entry_bytes{8};
 
-/// Free room of the entry array, first fit by lowest address.
+/// Free room of the entry array, first fit by lowest address. Gaps also stand by size, eight classes to a power of two, so that a search
+/// passes over those that are too small without looking at each.
 class Room {
  public:
-  explicit Room(std::uint64_t size) { free_[0] = size; }
+  explicit Room(std::uint64_t size) { add(0, size); }
 
   bool take(std::uint64_t n, std::uint64_t& first) {
-    for (auto it = free_.begin(); it != free_.end(); ++it) {
-      if (it->second < n) continue;
-      first = it->first;
-      const std::uint64_t rest = it->second - n;
-      free_.erase(it);
-      if (rest != 0) free_[first + n] = rest;
-      return true;
-    }
-    return false;
+    const Gaps* found = nullptr;
+    for (auto sized = by_size_.lower_bound(size_class(n)); sized != by_size_.end(); ++sized)
+      for (const auto& [start, length] : sized->second) {
+        if (found != nullptr && start > first) break;
+        if (length < n) continue;
+        found = &sized->second;
+        first = start;
+        break;
+      }
+    if (found == nullptr) return false;
+    const std::uint64_t length = found->at(first);
+    remove(first, length);
+    add(first + n, length - n);
+    return true;
   }
 
   void give(std::uint64_t first, std::uint64_t n) {
-    auto next = free_.lower_bound(first);
-    if (next != free_.end() && first + n == next->first) {
-      n += next->second;
-      next = free_.erase(next);
+    const auto next = gaps_.lower_bound(first);
+    const Gap after = next == gaps_.end() ? Gap{} : Gap{next->first, next->second};
+    const Gap before = next == gaps_.begin() ? Gap{} : Gap{std::prev(next)->first, std::prev(next)->second};
+    if (after.length != 0 && after.first == first + n) {
+      remove(after.first, after.length);
+      n += after.length;
     }
-    if (next != free_.begin()) {
-      auto previous = std::prev(next);
-      if (previous->first + previous->second == first) {
-        previous->second += n;
-        return;
-      }
+    if (before.length != 0 && before.first + before.length == first) {
+      remove(before.first, before.length);
+      first = before.first;
+      n += before.length;
     }
-    free_[first] = n;
+    add(first, n);
   }
 
  private:
-  std::map<std::uint64_t, std::uint64_t> free_;
+  struct Gap {
+    std::uint64_t first = 0, length = 0;
+  };
+  using Gaps = std::map<std::uint64_t, std::uint64_t>;  ///< start -> length
+
+  static unsigned size_class(std::uint64_t n) {
+    if (n < 16) return static_cast<unsigned>(n);
+    const auto log = static_cast<unsigned>(std::bit_width(n)) - 1;
+    return log * 8 + static_cast<unsigned>(n >> (log - 3) & 7);
+  }
+  void add(std::uint64_t first, std::uint64_t n) {
+    if (n == 0) return;
+    gaps_.emplace(first, n);
+    by_size_[size_class(n)].emplace(first, n);
+  }
+  void remove(std::uint64_t first, std::uint64_t n) {
+    gaps_.erase(first);
+    const auto sized = by_size_.find(size_class(n));
+    sized->second.erase(first);
+    if (sized->second.empty()) by_size_.erase(sized);
+  }
+
+  Gaps gaps_;
+  std::map<unsigned, Gaps> by_size_;
 };
 
 class FlatMtt : public Architecture {
