@@ -18,6 +18,8 @@ class Ranges {
 };
 
 /// The lowest row that is long enough. Rows do not cross multiples of `chunk`, if that is not 0: a table made of separate pieces of memory.
+/// Free rows also stand by size, eight classes to a power of two, so that a search passes over those that are too small without looking at
+/// each.
 class FirstFit : public Ranges {
  public:
   explicit FirstFit(std::uint64_t size, std::uint64_t chunk = 0);
@@ -25,9 +27,16 @@ class FirstFit : public Ranges {
   void give(std::uint64_t first, std::uint64_t n) override;
 
  private:
+  using Rows = std::map<std::uint64_t, std::uint64_t>;  ///< first -> length
+
+  static unsigned size_class(std::uint64_t n);
   bool border(std::uint64_t at) const { return chunk_ != 0 && at % chunk_ == 0; }
+  void add(std::uint64_t first, std::uint64_t n);
+  void remove(std::uint64_t first, std::uint64_t n);
+
   std::uint64_t chunk_;
-  std::map<std::uint64_t, std::uint64_t> free_;  ///< first -> length
+  Rows free_;
+  std::map<unsigned, Rows> by_size_;
 };
 
 /// Powers of two, each on a multiple of itself, from a table whose size is rounded down to one; n is rounded up to one, and a range is cut

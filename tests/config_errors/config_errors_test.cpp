@@ -60,6 +60,18 @@ TEST_CASE("The name of a component that does not exist is told with those that d
         "mean 'flat_mtt'?\n");
 }
 
+TEST_CASE("An IOMMU mode that does not exist is told with those that do") {
+  CHECK(run_with("host: {iommu: {mode: translated}}\n") ==
+        "my.yaml:2:22: host.iommu.mode: there is no mode of an IOMMU 'translated'; known: off, passthrough, translate; did you mean "
+        "'translate'?\n");
+}
+
+TEST_CASE("Page sizes that differ within an MR are refused where the table cannot hold them") {
+  CHECK(run_with("driver: {page_size: per_run}\n") ==
+        "my.yaml:2:21: driver.page_size: per_run needs a table whose entries may differ in size, and those of flat_mtt may not; take best "
+        "for one size that fits the whole MR, or none for 4 KiB\n");
+}
+
 TEST_CASE("A misspelt kind of workload is the only complaint") {
   CHECK(run_with("workload: {kind: per_opp}\n") ==
         "my.yaml:2:18: workload.kind: 'per_opp' is not one of: ladder, per_op, pool, registration_cache, sequential, uniform; did you mean "

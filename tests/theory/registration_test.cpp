@@ -85,6 +85,12 @@ void check_times(const RegistrationRig& rig, const Trial& t, const oracle::Count
   const Time addresses = (c.pages <= 32 ? io.iova_cache : Time()) + io.iova_rbtree;
   REQUIRE(rig.step(Step::dma_map) == (t.translate ? addresses + times(io.map_entry, c.iopte) : times(k.dma_map, c.sg_entries)));
   REQUIRE(rig.step(Step::page_size) == times(k.page_size_run, c.dma_runs));
+  REQUIRE(rig.step(Step::syscall) == k.syscall + k.registration);
+  REQUIRE(rig.step(Step::key) == d.key);
+  // Each request and command is waited for: an interrupt and a wake-up.
+  REQUIRE(rig.step(Step::wake_up) == times(k.interrupt + k.wake_up, w.umr_requests + w.commands));
+  REQUIRE(rig.step(Step::wait) ==
+          times(rig.nic.umr, w.umr_requests) + times(rig.nic.command + d.create_key + d.create_key_latency, w.commands));
   Time table = times(d.umr_post, w.umr_requests) + times(d.command_post, w.commands) + times(d.mailbox, w.mailboxes);
   table += times(t.writer == oracle::Writer::store ? d.store_entry : d.list_entry, c.blocks);
   REQUIRE(rig.step(Step::table_write) == table);
