@@ -142,6 +142,25 @@ void DriverParams::declare(Declaration<DriverParams>& d) {
       .range("0ns", "100us")
       .means("CPU time of each entry that the CPU stores into the table itself.")
       .source("estimate (R1)");
+  d.field("table_chunk", &DriverParams::table_chunk)
+      .standard("0B")
+      .range("0B", "1GiB")
+      .means("Piece of a table that the CPU writes for which a command must be given before its first use; 0: none is needed.")
+      .source("mlx4: 256 KiB (net/mlx4/icm.c); irdma: 2 MiB (hw/irdma/pble.c)");
+  d.field("context_chunk", &DriverParams::context_chunk)
+      .standard("0B")
+      .range("0B", "1GiB")
+      .means("The same for the table of contexts.")
+      .source("mlx4: 256 KiB (net/mlx4/icm.c)");
+  d.field("keep_chunks", &DriverParams::keep_chunks)
+      .standard("false")
+      .means("Whether such pieces stay when nothing in them is used any more; otherwise another command takes each away.")
+      .source("mlx4: false (net/mlx4/icm.c); irdma: true (hw/irdma/pble.c)");
+  d.field("map_chunk", &DriverParams::map_chunk)
+      .standard("5us")
+      .range("0ns", "1s")
+      .means("Time that the firmware gives to such a command.")
+      .source("estimate: as SW2HW_MPT of mlx4 (R1)");
   d.field("push_entries", &DriverParams::push_entries)
       .standard("504")
       .range("1", "16777216")

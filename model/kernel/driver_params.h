@@ -31,7 +31,9 @@ struct DriverParams {
   std::uint32_t umr_requests{};
   Time command_post, mailbox;
   Time create_key, create_key_latency, destroy_key, destroy_key_latency;
-  Time store_entry, push_message;
+  Time store_entry, map_chunk, push_message;
+  Bytes table_chunk, context_chunk;
+  bool keep_chunks{};
   std::uint64_t push_entries{};
   static void declare(Declaration<DriverParams>& d);
 

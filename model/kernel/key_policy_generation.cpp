@@ -22,6 +22,7 @@ class GenerationKeys : public KeyPolicy {
     return KeyGrant{Key(*slot << (24 - slot_bits_) | (++generation_ & (generations - 1)), 0)};
   }
   bool keeps(const KeyGrant&) const override { return false; }
+  std::uint64_t places() const override { return std::uint64_t{1} << 24; }
   void give_back(const KeyGrant& grant, Time) override { slots_.give_back(grant.key.index() >> (24 - slot_bits_)); }
 
  private:

@@ -21,6 +21,7 @@ class RandomStartKeys : public KeyPolicy {
     return KeyGrant{Key(*index, 0)};
   }
   bool keeps(const KeyGrant&) const override { return false; }
+  std::uint64_t places() const override { return std::uint64_t{1} << 24; }
   void give_back(const KeyGrant& grant, Time) override {
     indices_.give_back(grant.key.index());
     ++left_;

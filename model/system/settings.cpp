@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/sections.h"
+#include "kernel/key_policy.h"
 #include "system/component_keys.h"
 
 namespace mtsim::system {
@@ -96,6 +97,12 @@ void check_host(const Config& config, const HostSettings& host) {
   require_known(config, translation_key(), host.nic.nic.translation);
   require_known(config, table_writer_key(), host.driver.table_writer);
   require_known(config, key_policy_key(), host.driver.keys);
+  if (host.nic.nic.contexts * 64 >= host.nic.nic.table_space.raw)
+    config.fail("nic.table_space", "must hold more than the contexts, which take 64 bytes each");
+  const auto keys = kernel::KeyPolicies::make(host.driver.keys, host.driver.key_options());
+  if (keys != nullptr && keys->places() > host.nic.nic.contexts)
+    config.fail("nic.contexts",
+                fmt::format("must be {} for driver.keys '{}', whose keys lie that far apart", keys->places(), host.driver.keys));
   if (!host.driver.cache_limit_list()) config.fail("driver.cache_limits", kernel::DriverParams::cache_limits_form);
 }
 

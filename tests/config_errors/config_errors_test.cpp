@@ -48,6 +48,13 @@ TEST_CASE("Values within a range that no hardware has are refused at their place
   CHECK(run_with("host: {memory: {size: 65MiB}}\n") == "my.yaml:2:23: host.memory.size: must be a whole number of 64MiB regions\n");
 }
 
+TEST_CASE("Keys that do not fit the places for contexts are refused, and contexts that do not fit the table space") {
+  CHECK(run_with("nic: {contexts: 1048576}\ndriver: {keys: random_start}\n") ==
+        "my.yaml:2:17: nic.contexts: must be 16777216 for driver.keys 'random_start', whose keys lie that far apart\n");
+  CHECK(run_with("nic: {contexts: 16777216, table_space: 1GiB}\n") ==
+        "my.yaml:2:40: nic.table_space: must hold more than the contexts, which take 64 bytes each\n");
+}
+
 TEST_CASE("Limits of the key cache that are not of their form are refused at their place") {
   CHECK(run_with("driver: {cache_limits: 250y12}\n") ==
         "my.yaml:2:24: driver.cache_limits: takes up to 40 numbers with spaces between them, each up to 65535; 250x12 stands for twelve of "

@@ -85,6 +85,31 @@ TEST_CASE("stores by the CPU, then a command", "[writer]") {
   REQUIRE(rig.reg_mr(pd, rig.mmap(KiB(4)), KiB(4)).lkey != mr.lkey);
 }
 
+TEST_CASE("a new chunk of the table costs a command, and another when its last entry goes, unless chunks are kept", "[writer]") {
+  const bool keep = GENERATE(false, true);
+  HostSettings settings = with("store", "bitmap");
+  settings.driver.table_chunk = KiB(4);
+  settings.driver.keep_chunks = keep;
+  settings.driver.map_chunk = us(20);
+  HostRig rig(settings);
+  const auto pd = rig.pd();
+  const auto commands = [&](auto act) {
+    const std::size_t before = rig.nic.commands.size();
+    act();
+    return rig.nic.commands.size() - before;
+  };
+  verbs::Reply a, b, c;
+  // 512 entries fill the chunk that is there from the start, and 512 more the next.
+  CHECK(commands([&] { a = rig.reg_mr(pd, rig.mmap(MiB(2)), MiB(2)); }) == 1);
+  CHECK(commands([&] { b = rig.reg_mr(pd, rig.mmap(MiB(1)), MiB(1)); }) == 2);
+  CHECK(rig.step(Step::wait) == us(2 + 20) + us(2 + 200));
+  CHECK(commands([&] { c = rig.reg_mr(pd, rig.mmap(MiB(1)), MiB(1)); }) == 1);
+  CHECK(commands([&] { rig.dereg_mr(b.handle); }) == 1);
+  CHECK(commands([&] { rig.dereg_mr(c.handle); }) == (keep ? 1 : 2));
+  CHECK(commands([&] { rig.dereg_mr(a.handle); }) == 1);
+  CHECK(commands([&] { a = rig.reg_mr(pd, rig.mmap(MiB(4)), MiB(4)); }) == (keep ? 1 : 2));
+}
+
 TEST_CASE("pushed: messages of so many entries each, the first of which makes the key", "[writer]") {
   HostSettings settings = with("push", "device");
   settings.driver.push_entries = 10;
