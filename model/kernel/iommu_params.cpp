@@ -51,7 +51,7 @@ void IommuParams::declare(Declaration<IommuParams>& d) {
   d.section("host.iommu", "The IOMMU between the NIC and memory, and what the kernel pays for it.");
   d.field("mode", &IommuParams::mode)
       .standard("off")
-      .means("What the NIC's addresses are: physical, or I/O virtual ones that the IOMMU translates.")
+      .means("off, passthrough (an IOMMU that changes no address) or translate: then the NIC's addresses are I/O virtual ones.")
       .source("modelling choice; servers that run RDMA mostly have it off or in passthrough");
   d.choice("invalidation", &IommuParams::invalidation, {{"strict", Invalidation::strict}, {"lazy", Invalidation::lazy}})
       .standard("lazy")
