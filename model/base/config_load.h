@@ -15,9 +15,9 @@ struct Loaded {
   std::vector<Problem> problems;
 };
 
-/// Reads a configuration file and what it extends, each by its path or, after `mtsim:`, its name among the shipped ones. `extends` may stand at the top of a file, of a variant and of a host; its files
-/// are relative to the one that names them, later ones win, and what is written beside it wins over all of them.
-/// Throws UserError when a file cannot be read or parsed, or extends itself.
+/// Reads a configuration file and what it extends, each by its path or, after `mtsim:`, its name among the shipped ones. `extends` may
+/// stand at the top of a file, of a variant and of a host; its files are relative to the one that names them, later ones win, and what is
+/// written beside it wins over all of them. Throws UserError when a file cannot be read or parsed, or extends itself.
 Loaded load(const std::string& path);
 
 /// Carries out `--set a.b.c=value` on `tree`; a list is written as YAML does (`a=[1, 2]`), anything else is taken as it stands.

@@ -58,7 +58,8 @@ const std::map<std::string, std::set<std::string>>& allowed() {
       {"nic", part},
       {"fabric", part},
       {"system",
-       {"base", "verbs", "program", "results", "validation", "translate", "engine", "ports", "host", "kernel", "user", "pcie", "nic", "fabric"}},
+       {"base", "verbs", "program", "results", "validation", "translate", "engine", "ports", "host", "kernel", "user", "pcie", "nic",
+        "fabric"}},
   };
   return rules;
 }
