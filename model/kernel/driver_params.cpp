@@ -123,7 +123,7 @@ void DriverParams::declare(Declaration<DriverParams>& d) {
       .means("Time that the firmware gives to the command that makes a key known (CREATE_MKEY, SW2HW_MPT) and to no other.")
       .source("estimate (R3: a miss every 17.5 us with up to 8 creations in flight)");
   d.field("create_key_latency", &DriverParams::create_key_latency)
-      .standard("155us")
+      .standard("150us")
       .range("0ns", "1s")
       .means("What passes besides before that command is answered, while the firmware goes on with others.")
       .source("estimate (R2: registering without a cache takes 230 us more; R3: 17.5 us a miss with 8 creations in flight)");

@@ -23,6 +23,7 @@ class KeyKeeper {
     tend();
     return grant;
   }
+  bool of_device() const { return policy_.of_device(); }
   bool keeps(const KeyGrant& grant) const { return policy_.keeps(grant); }
   void give_back(const KeyGrant& grant) {
     policy_.give_back(grant, scheduler_.now());

@@ -49,6 +49,8 @@ class KeyPolicy {
   /// The next chore to begin now, besides those begun before. Each that was returned ends with `done`.
   virtual std::optional<KeyChore> next_chore(Time) { return std::nullopt; }
   virtual void done(const KeyChore&, Time) {}
+  /// Whether it is the device that has no more keys when `take` gives nothing: then a command has been refused.
+  virtual bool of_device() const { return false; }
   /// Places for contexts that the device must have so that no two keys share one: a key's place is its index modulo their number, which is
   /// a power of two. 0: as many as there are keys.
   virtual std::uint64_t places() const { return 0; }

@@ -65,6 +65,7 @@ class CachedKeys : public KeyPolicy {
   }
 
   bool keeps(const KeyGrant&) const override { return true; }
+  bool of_device() const override { return true; }
 
   /// cache_ent_find_and_store
   void give_back(const KeyGrant& grant, Time now) override {
@@ -77,7 +78,7 @@ class CachedKeys : public KeyPolicy {
     Class& into = at->second;
     if (made) into.temporary = true;
     into.parked.push_back(grant.key);
-    if (into.temporary && into.look == never) into.look = now + options_.temporary_age;
+    if (into.temporary && into.look == never) look_at(into, now + options_.temporary_age);
   }
 
   /// __cache_work_func
@@ -92,6 +93,7 @@ class CachedKeys : public KeyPolicy {
       ++removed_;
       return KeyChore{KeyChore::Kind::destroy, key, 0};
     }
+    if (!any_work_) return std::nullopt;
     for (auto& [entries, of] : classes_) {
       if (!of.work) continue;
       of.work = false;
@@ -106,6 +108,7 @@ class CachedKeys : public KeyPolicy {
       ++refills_;
       return KeyChore{KeyChore::Kind::create, Key(*index, ++variant_), entries};
     }
+    any_work_ = false;
     return std::nullopt;
   }
 
@@ -143,18 +146,25 @@ class CachedKeys : public KeyPolicy {
   void adjust(Class& of, Time now) {
     if (of.temporary || now < fill_again_) return;
     if (of.parked.size() < of.limit) {
-      of.filling = of.work = true;
+      of.filling = of.work = any_work_ = true;
     } else if (of.filling && of.parked.size() + of.pending < 2 * of.limit) {
-      of.work = true;
-    } else {
+      of.work = any_work_ = true;
+    } else if (of.parked.size() >= 2 * of.limit) {
       of.filling = false;
-      if (of.parked.size() > 2 * of.limit && of.look == never) of.look = of.pending == 0 ? now : now + second;
+      if (of.parked.size() > 2 * of.limit && of.look == never) look_at(of, of.pending == 0 ? now : now + second);
     }
+  }
+
+  void look_at(Class& of, Time when) {
+    of.look = when;
+    next_look_ = std::min(next_look_, when);
   }
 
   /// What the delayed work of the classes would have done up to now.
   void age(Time now) {
-    for (auto& [entries, of] : classes_)
+    if (now < next_look_) return;
+    next_look_ = never;
+    for (auto& [entries, of] : classes_) {
       while (of.look <= now) {
         const std::size_t most = of.temporary ? 0 : 2 * of.limit;
         if (!of.temporary && of.parked.size() > most && (somebody_adds() || of.look <= last_added_ + options_.age)) {
@@ -167,6 +177,8 @@ class CachedKeys : public KeyPolicy {
         }
         of.look = never;
       }
+      next_look_ = std::min(next_look_, of.look);
+    }
   }
 
   bool somebody_adds() const {
@@ -177,7 +189,8 @@ class CachedKeys : public KeyPolicy {
   KeyIndices indices_;
   std::map<std::uint64_t, Class> classes_;  ///< by entries
   std::vector<Key> doomed_;
-  bool destroying_ = false;
+  bool destroying_ = false, any_work_ = false;
+  Time next_look_ = never;  ///< of all classes
   Time last_added_, fill_again_;
   std::uint8_t variant_ = 0;
   std::uint64_t hits_ = 0, misses_ = 0, uncached_ = 0, refills_ = 0, removed_ = 0;

@@ -16,6 +16,7 @@ class DeviceKeys : public KeyPolicy {
     return KeyGrant{Key(*index, 0)};
   }
   bool keeps(const KeyGrant&) const override { return false; }
+  bool of_device() const override { return true; }
   void give_back(const KeyGrant& grant, Time) override { indices_.give_back(grant.key.index()); }
 
  private:

@@ -114,7 +114,10 @@ engine::Task<int> RegPath::create_mr(Call& call, const verbs::RegMrRequest& requ
   // mlx5_mr_cache_alloc, mlx4_mr_alloc
   const std::optional<KeyGrant> grant = parts_.keys.take(mr.plan.blocks);
   co_await call.work(Step::key, Work::key, parts_.driver.key);
-  if (!grant) co_return ENOMEM;
+  if (!grant) {
+    if (parts_.keys.of_device()) co_await parts_.writer.refused(call);
+    co_return ENOMEM;
+  }
   mr.key = grant->key;
   mr.grant = *grant;
 

@@ -1,5 +1,7 @@
 #include "kernel/table_writer.h"
 
+#include <cerrno>
+
 namespace mtsim::kernel {
 namespace {
 
@@ -33,5 +35,12 @@ engine::Task<int> run_command(const TableWriterContext& context, Call& call, con
   co_await call.wake_up();
   co_return error;
 }
+
+engine::Task<int> run_refused_command(const TableWriterContext& context, Call& call) {
+  co_await run_command(context, call, create_key_command(context.params), 0);
+  co_return ENOMEM;
+}
+
+engine::Task<int> TableWriter::refused(Call&) { co_return ENOMEM; }
 
 }  // namespace mtsim::kernel

@@ -18,6 +18,8 @@ class TableWriter {
   virtual ~TableWriter() = default;
   /// Makes the region's key usable, which `grant` has given. 0, or ENOMEM when the NIC's tables are full or it refuses the command.
   virtual engine::Task<int> load(Call& call, const translate::Region& region, const KeyGrant& grant) = 0;
+  /// The device refuses to create a key: the command, if there is one, and ENOMEM.
+  virtual engine::Task<int> refused(Call& call);
   /// Nothing reaches memory by `key` from the end of this on. `keep`: the device goes on knowing the key.
   virtual engine::Task<int> revoke(Call& call, Key key, bool keep) = 0;
 
@@ -43,6 +45,9 @@ using TableWriters = Registry<TableWriter, const TableWriterContext&>;
 /// One firmware command from end to end (mlx5 net/mlx5/core/cmd.c, mlx5_cmd_exec): filling its mailboxes, posting it, sleeping until its
 /// completion event. `entries` of the input are translation entries.
 engine::Task<int> run_command(const TableWriterContext& context, Call& call, const ports::Command::Request& request, std::uint64_t entries);
+
+/// CREATE_MKEY without success (net/mlx5/core/mr.c, "limits exceeded"): ENOMEM.
+engine::Task<int> run_refused_command(const TableWriterContext& context, Call& call);
 
 /// The commands that make a key known without translations, and unknown: mlx5's CREATE_MKEY and DESTROY_MKEY
 /// (include/linux/mlx5/mlx5_ifc.h).

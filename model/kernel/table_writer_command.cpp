@@ -32,6 +32,8 @@ class CommandWriter : public TableWriter {
     co_return error;
   }
 
+  engine::Task<int> refused(Call& call) override { return run_refused_command(context_, call); }
+
   engine::Task<int> revoke(Call& call, Key key, bool) override {
     const translate::TableWrites writes = context_.tables.architecture().drop(key);
     const ports::Command::Request destroy{command_input(destroy_mkey_input), &writes, context_.params.destroy_key,

@@ -34,6 +34,8 @@ class PushWriter : public TableWriter {
     }
   }
 
+  engine::Task<int> refused(Call& call) override { return run_refused_command(context_, call); }
+
   engine::Task<int> revoke(Call& call, Key key, bool) override {
     const translate::TableWrites writes = context_.tables.architecture().drop(key);
     ports::Command::Request destroy = destroy_key_command(context_.params);

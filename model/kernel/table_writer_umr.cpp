@@ -48,6 +48,8 @@ class UmrWriter : public TableWriter {
     }
   }
 
+  engine::Task<int> refused(Call& call) override { return run_refused_command(context_, call); }
+
   engine::Task<int> revoke(Call& call, Key key, bool keep) override {
     const translate::TableWrites writes = context_.tables.architecture().drop(key);
     if (keep) {

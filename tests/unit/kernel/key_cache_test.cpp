@@ -121,6 +121,25 @@ TEST_CASE("a class is filled again from its limit on, one creation for each call
   CHECK(keys->take(1, us(5))->key == under_way.back().key);
 }
 
+TEST_CASE("filling goes on to twice the limit though creations under way already cover it and keys are taken meanwhile", "[key_cache]") {
+  const auto keys = KeyPolicies::make("cache", options({4}));
+  std::vector<KeyChore> under_way;
+  const auto take = [&] {
+    REQUIRE(keys->take(1, Time())->created);
+    for (const KeyChore& chore : chores(*keys, Time())) under_way.push_back(chore);
+  };
+  for (int i = 0; i < 8; ++i) take();
+  CHECK(under_way.size() == 4);  // begun at 3, 2, 1 and 0 left
+  // Each end starts one more until parked and under way are eight together; then a key is taken, and one more follows.
+  for (std::size_t i = 0; i < 6; ++i) {
+    keys->done(under_way[i], Time());
+    for (const KeyChore& chore : chores(*keys, Time())) under_way.push_back(chore);
+  }
+  CHECK(under_way.size() == 8);
+  take();
+  CHECK(under_way.size() == 9);
+}
+
 TEST_CASE("keys beyond twice the limit go 300 s after the last creation, unless a class is short", "[key_cache]") {
   const bool short_of = GENERATE(false, true);
   const auto keys = KeyPolicies::make("cache", options({2, 1}));
@@ -228,6 +247,9 @@ TEST_CASE("when keys have run out reg_mr fails with ENOMEM, gives its pages back
     }
     mrs.push_back(mr);
   }
+  // Two were created by commands, and so was to be the one that was refused.
+  CHECK(rig.records.back().cost.commands == 1);
+  CHECK(rig.nic.commands.size() == 3);
   // Four are parked in the other class.
   CHECK(mrs.size() == 6);
   CHECK(rig.kernel.registration().pinned_now == KiB(4) * 6);
