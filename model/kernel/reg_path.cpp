@@ -79,6 +79,7 @@ engine::Task<int> RegPath::get_umem(Call& call, const verbs::RegMrRequest& reque
   mr.plan = plan_pinning(pinned.range, pinned.faults, request.iova, parts_.driver.pin_rules());
   mr.range = std::move(pinned.range);
   ++parts_.process.pinned_regions;
+  parts_.process.region_pages += mr.plan.pages;
   const PinPlan& plan = mr.plan;
   totals_.pinned_now += page_bytes * plan.pages.raw;
   totals_.pinned_most = std::max(totals_.pinned_most, totals_.pinned_now);
@@ -129,6 +130,7 @@ engine::Task<int> RegPath::release_umem(Call& call, const Mr& mr) {
   co_await call.work(Step::unpin, Work::unpin, times(cost.unpin_run, mr.plan.sg_entries) + times(cost.unpin_page, mr.plan.pages.raw));
   parts_.process.memory.unpin(mr.range);
   --parts_.process.pinned_regions;
+  parts_.process.region_pages -= mr.plan.pages;
   parts_.process.memlock.uncharge(mr.plan.pages);
   totals_.pinned_now -= page_bytes * mr.plan.pages.raw;
   co_return 0;
