@@ -29,6 +29,13 @@ std::string after(const std::string& text, const std::string& mark) {
   return text.substr(begin, text.find('\n', begin) - begin);
 }
 
+nlohmann::json report_of(const std::string& name) {
+  const TempFolder folder;
+  const std::string json = folder.path("out.json");
+  REQUIRE(run_command({"run", "configs/examples/recorded.yaml", "tests/cases/" + name + ".mtrace", "--json", json}).code == 0);
+  return nlohmann::json::parse(read_file(json));
+}
+
 }  // namespace
 
 TEST_CASE("Every report names its source and comes out as it did in life") {
@@ -54,13 +61,34 @@ TEST_CASE("Every report names its source and comes out as it did in life") {
 }
 
 TEST_CASE("Memory that nobody has touched costs its first touch when it is registered (case C03)") {
-  const TempFolder folder;
-  const std::string json = folder.path("out.json");
-  REQUIRE(run_command({"run", "configs/examples/recorded.yaml", "tests/cases/c03_first_touch_in_the_registration.mtrace", "--json", json})
-              .code == 0);
-  const auto latency = nlohmann::json::parse(read_file(json))["registration"]["reg_mr"]["latency"];
+  const auto report = report_of("c03_first_touch_in_the_registration");
+  const auto latency = report["registration"]["reg_mr"]["latency"];
   REQUIRE(latency["count"] == 2);
   CHECK(latency["max_ns"].get<double>() > 5 * latency["min_ns"].get<double>());
+}
+
+TEST_CASE("Registering takes time by the page, and huge pages take most of it away (case C01)") {
+  const auto report = report_of("c01_one_large_region");
+  const auto busy = [&](const char* host) {
+    const auto& steps = report["cpu"][host]["registration"];
+    double sum = 0;
+    for (const char* step : {"pin", "sg", "dma_map", "page_size", "table"}) sum += steps[std::string(step) + "_ns"].get<double>();
+    return sum;
+  };
+  const double pages = 1 << 18;
+  CHECK(busy("a") / pages > 150);
+  CHECK(busy("a") / pages < 600);
+  CHECK(busy("b") / busy("a") == Approx(2).epsilon(0.02));
+  CHECK(busy("c") < busy("a") / 10);
+}
+
+TEST_CASE("Registering the same blocks again takes as long as the first time (case C06)") {
+  const auto report = report_of("c06_the_same_blocks_again_and_again");
+  for (const char* call : {"reg_mr", "dereg_mr"}) {
+    const auto latency = report["registration"][call]["latency"];
+    REQUIRE(latency["count"] == 48);
+    CHECK(latency["max_ns"].get<double>() == Approx(latency["min_ns"].get<double>()).epsilon(0.01));
+  }
 }
 
 TEST_CASE("A program that pins more than there is ends with the OOM killer, and the report says who pinned how much") {
@@ -75,9 +103,9 @@ TEST_CASE("A program that pins more than there is ends with the OOM killer, and 
                                          "a.t0 touch large\n"
                                          "a.t0 reg_mr much pd=pd addr=large len=64M access=lw\n"
                                          "a.t0 dereg_mr much\n");
-  // The NIC's tables have their place, too.
+  // 8 GiB are the place of the NIC's tables.
   const CommandResult result =
-      run_command({"run", "configs/examples/recorded.yaml", trace, "--json", json, "--set", "host.memory.size=64MiB"});
+      run_command({"run", "configs/examples/recorded.yaml", trace, "--json", json, "--set", "host.memory.size=8256MiB"});
   CHECK(result.code == 1);
   CHECK(result.err.find("a: out of memory at ") == 0);
   CHECK(result.err.find("16.8 MB were pinned by 1 memory regions") != std::string::npos);
