@@ -126,34 +126,42 @@ TEST_CASE("row 15: the limit on locked memory", "[reg_checks]") {
   b.check_nothing_is_left(KiB(8));
 }
 
-TEST_CASE("row 16: what kinds of memory may be pinned", "[reg_checks]") {
-  Bench b;
+TEST_CASE("row 16: what kinds of memory may be pinned, by Linux 6.12 and before 6.2", "[reg_checks]") {
   constexpr Access reading[] = {Access::none, Access::remote_read};
   constexpr Access writing[] = {Access::local_write, Access::local_write | Access::remote_write,
                                 Access::local_write | Access::remote_atomic, Access::mw_bind};
   struct Row {
     const char* what;
-    Va at;
-    int read, write;
+    Backing backing;
+    bool shared, readable, writable;
+    int read, write;                ///< 6.12
+    int forced_read, forced_write;  ///< before 6.2
   };
   const Row rows[] = {
-      {"anonymous", b.map(Backing::anonymous, false, true, true), 0, 0},
-      {"shared memory (tmpfs)", b.map(Backing::anonymous, true, true, true), 0, 0},
-      {"read-only anonymous", b.map(Backing::anonymous, false, true, false), 0, EFAULT},
-      {"read-only private file", b.map(Backing::file, false, true, false), 0, EFAULT},
-      {"private file", b.map(Backing::file, false, true, true), 0, 0},
-      {"read-only shared file", b.map(Backing::file, true, true, false), 0, EFAULT},
-      {"shared file with dirty tracking", b.map(Backing::file, true, true, true), 0, EFAULT},
-      {"no rights", b.map(Backing::anonymous, false, false, false), EFAULT, EFAULT},
-      {"device window", b.map(Backing::io, true, true, true), EFAULT, EFAULT},
-      {"nothing", b.buffer + GiB(1), EFAULT, EFAULT},
+      {"anonymous", Backing::anonymous, false, true, true, 0, 0, 0, 0},
+      {"shared memory (tmpfs)", Backing::anonymous, true, true, true, 0, 0, 0, 0},
+      {"read-only anonymous", Backing::anonymous, false, true, false, 0, EFAULT, 0, EFAULT},
+      {"read-only private file", Backing::file, false, true, false, 0, EFAULT, 0, EFAULT},
+      {"private file", Backing::file, false, true, true, 0, 0, 0, 0},
+      {"read-only shared file", Backing::file, true, true, false, 0, EFAULT, EFAULT, EFAULT},
+      {"shared file with dirty tracking", Backing::file, true, true, true, 0, EFAULT, 0, 0},
+      {"no rights", Backing::anonymous, false, false, false, EFAULT, EFAULT, 0, EFAULT},
+      {"device window", Backing::io, true, true, true, EFAULT, EFAULT, EFAULT, EFAULT},
   };
-  for (const Row& row : rows) {
-    CAPTURE(row.what);
-    for (const Access access : reading) REQUIRE(b.reg(row.at, KiB(64), access) == row.read);
-    for (const Access access : writing) REQUIRE(b.reg(row.at, KiB(64), access) == row.write);
-    // Flags are judged before memory.
-    REQUIRE(b.reg(row.at, KiB(64), wrong_rights) == EINVAL);
+  for (const bool forced : {false, true}) {
+    HostSettings settings;
+    settings.kernel.pin_by_force = forced;
+    Bench b(settings);
+    for (const Row& row : rows) {
+      CAPTURE(row.what, forced);
+      const Va at = b.map(row.backing, row.shared, row.readable, row.writable);
+      for (const Access access : reading) REQUIRE(b.reg(at, KiB(64), access) == (forced ? row.forced_read : row.read));
+      for (const Access access : writing) REQUIRE(b.reg(at, KiB(64), access) == (forced ? row.forced_write : row.write));
+      // Flags are judged before memory.
+      REQUIRE(b.reg(at, KiB(64), wrong_rights) == EINVAL);
+    }
+    REQUIRE(b.reg(b.buffer + GiB(1), KiB(64), Access::none) == EFAULT);
+    REQUIRE(b.reg(b.buffer + GiB(1), KiB(64), wrong_rights) == EINVAL);
   }
 }
 
