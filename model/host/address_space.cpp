@@ -126,6 +126,12 @@ int AddressSpace::check_pin(const Vma& vma, bool write) {
   return check_touch(vma, write);
 }
 
+/// check_vma_flags of Linux 6.1, with the flags of its ib_umem_get: FOLL_WRITE, and FOLL_FORCE for memory that the device only reads.
+int AddressSpace::check_forced_pin(const Vma& vma, bool write) {
+  if (vma.backing == Backing::io) return EFAULT;
+  return vma.writable || (!write && !vma.shared) ? 0 : EFAULT;
+}
+
 FaultReply AddressSpace::fault_in(Va va, Bytes length, bool write) {
   std::uint64_t reached = 0;
   return length.raw == 0 ? FaultReply{} : fault_pages(va, length, write, &check_touch, {0, 0}, reached);
@@ -206,17 +212,20 @@ std::uint64_t AddressSpace::bring(const Vma& vma, std::uint64_t first, std::uint
   return first;
 }
 
-PinReply AddressSpace::pin(Va va, Bytes length, bool write) {
+PinReply AddressSpace::pin(Va va, Bytes length, bool write, bool by_force) {
   PinReply reply;
   std::uint64_t reached = 0;
   const std::uint64_t first = page_of(va);
   // What has been pinned is out of reclaim's reach already when the next page is asked for.
-  const FaultReply faulted = fault_pages(va, length, write, &check_pin, {first, first + pages_spanned(va.raw, length).raw}, reached);
+  const Range keep{first, first + pages_spanned(va.raw, length).raw};
+  const FaultReply faulted = fault_pages(va, length, write, by_force ? &check_forced_pin : &check_pin, keep, reached);
   reply.error = faulted.error;
   reply.faults = faulted.faults;
   reply.reclaimed = faulted.reclaimed;
-  reply.until_error = Pages(reached - first);
-  if (reply.error != 0) return reply;
+  if (reply.error != 0) {
+    if (reached > first) reply.before_error = table_.count(start_of(first), page_bytes * (reached - first));
+    return reply;
+  }
   reply.range = {va, length, table_.dma_map(va, length), table_.count(va, length)};
   for (const FrameExtent& frames : reply.range.map.extents()) pool_->hold(frames);
   return reply;

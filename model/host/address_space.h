@@ -81,8 +81,8 @@ struct PinReply {
   int error = 0;
   FaultCounts faults;
   ReclaimCounts reclaimed;
-  PinnedRange range;  ///< of a pin without error
-  Pages until_error;  ///< pages before the one that could not be pinned: they were pinned and let go again
+  PinnedRange range;        ///< of a pin without error
+  PageCounts before_error;  ///< what lies before the page that could not be pinned: it was pinned and let go again
 };
 
 class AddressSpace {
@@ -112,7 +112,8 @@ class AddressSpace {
   /// As pin_user_pages with FOLL_LONGTERM (Linux 6.12 mm/gup.c, check_vma_flags): faults in what is absent, then holds every frame.
   /// EFAULT also for device memory and for writing to a shared mapping of a file. After an error nothing is pinned, but what was faulted
   /// in stays. Like the kernel's, a pin of no bytes within a page holds that page.
-  PinReply pin(Va, Bytes, bool write);
+  /// `by_force`: as before Linux 6.2, where FOLL_FORCE made up for missing rights of private mappings and shared files could be written.
+  PinReply pin(Va, Bytes, bool write, bool by_force = false);
   void unpin(const PinnedRange&);
 
   const PageTable& page_table() const { return table_; }
@@ -148,6 +149,7 @@ class AddressSpace {
 
   static int check_touch(const Vma&, bool write);
   static int check_pin(const Vma&, bool write);
+  static int check_forced_pin(const Vma&, bool write);
   std::optional<std::uint64_t> find_addresses(std::uint64_t pages, std::uint64_t align, std::uint64_t at) const;
   Vmas::const_iterator holding(std::uint64_t page) const;
   void cut(std::uint64_t page);

@@ -165,6 +165,12 @@ void declare_changes(Declaration<KernelParams>& d) {
           "Whether fork copies pinned pages to the child. ibv_fork_init has nothing to do then; otherwise each range is kept from children "
           "by madvise.")
       .source("Linux since 5.12");
+  d.field("pin_by_force", &KernelParams::pin_by_force)
+      .standard("false")
+      .means(
+          "Whether memory that the device only reads is pinned by force, so that rights of a private mapping do not matter and a read-only "
+          "shared one is refused; shared files can be written, too.")
+      .source("Linux before 6.2 does (core/umem.c, FOLL_FORCE)");
 }
 
 void declare_objects(Declaration<KernelParams>& d) {

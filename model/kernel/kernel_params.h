@@ -21,7 +21,7 @@ struct KernelParams {
   Time mprotect, madvise, protect_page;
   Time swap_out, swap_in, migrate_page;
   std::uint64_t max_map_count{};
-  bool copy_on_fork{};
+  bool copy_on_fork{}, pin_by_force{};
   Time pd, cq, srq, qp, modify_qp;
   static void declare(Declaration<KernelParams>& d);
 

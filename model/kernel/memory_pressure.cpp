@@ -9,7 +9,7 @@ void note_pressure(Process& process, const FramePool& frames, engine::Scheduler&
   use.swapped_out += reclaimed.swapped_out;
   use.dropped += reclaimed.dropped;
   if (!reclaimed.out_of_memory || use.killed) return;
-  use.killed = {scheduler.now(),          frames.size(),         process.memory.resident(), process.memlock.pinned(),
+  use.killed = {scheduler.now(),          frames.size(),         process.memory.resident(), process.region_pages,
                 process.memory.swapped(), process.pinned_regions};
   scheduler.request_stop();
 }

@@ -20,6 +20,7 @@ struct Process {
   Memlock memlock;
   ObjectTable<Pd> pds;
   std::uint64_t pinned_regions = 0;  ///< MRs that hold pages
+  Pages region_pages;                ///< which they hold; a page counts once for each
   ports::MemoryUse pressure;         ///< what memory that ran short has led to
 };
 

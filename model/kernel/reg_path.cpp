@@ -59,17 +59,18 @@ engine::Task<int> RegPath::get_umem(Call& call, const verbs::RegMrRequest& reque
   if (const int error = admit_pinning(parts_.process.memlock, request.address, request.length); error != 0) co_return error;
 
   // pin_user_pages_fast, batch by batch; what is absent goes through faultin_page.
-  PinReply pinned = parts_.process.memory.pin(request.address, request.length, writable(request.access));
+  PinReply pinned = parts_.process.memory.pin(request.address, request.length, writable(request.access), cost.pin_by_force);
   call.cost().faults += pinned.faults.faults();
   if (pinned.faults.faults() != 0)
     co_await call.work(Step::fault, Work::fault, cost.fault_time(pinned.faults) + cost.reclaim_time(pinned.reclaimed));
   note_pressure(parts_.process, parts_.frames, parts_.scheduler, pinned.faults, pinned.reclaimed);
   if (pinned.error != 0) {
     // umem_release: what was pinned up to there is let go again.
-    const std::uint64_t before = pinned.until_error.raw;
-    const std::uint64_t batches = ceil_div(before + 1, pin_batch_pages);
-    co_await call.work(Step::pin, Work::pin, times(cost.pin_batch, batches) + times(cost.pin_page + cost.pin_grab, before));
-    if (before != 0) co_await call.work(Step::unpin, Work::unpin, times(cost.unpin_page, before));
+    const PageCounts& before = pinned.before_error;
+    const std::uint64_t batches = before.pages / pin_batch_pages + 1;
+    co_await call.work(Step::pin, Work::pin,
+                       times(cost.pin_batch, batches) + times(cost.pin_page, before.pages) + times(cost.pin_grab, before.grabs));
+    if (before.pages != 0) co_await call.work(Step::unpin, Work::unpin, times(cost.unpin_page, before.pages));
     parts_.process.memlock.uncharge(pages_spanned(request.address.raw, request.length));
     co_return pinned.error;
   }
@@ -81,6 +82,7 @@ engine::Task<int> RegPath::get_umem(Call& call, const verbs::RegMrRequest& reque
   mr.plan = plan_pinning(pinned.range, pinned.faults, parts_.driver.pin_rules());
   mr.range = std::move(pinned.range);
   ++parts_.process.pinned_regions;
+  parts_.process.region_pages += mr.plan.pages;
   const PinPlan& plan = mr.plan;
   totals_.pinned_now += page_bytes * plan.pages.raw;
   totals_.pinned_most = std::max(totals_.pinned_most, totals_.pinned_now);
@@ -140,6 +142,7 @@ engine::Task<int> RegPath::release_umem(Call& call, const Mr& mr) {
   co_await call.work(Step::unpin, Work::unpin, times(cost.unpin_run, mr.plan.sg_entries) + times(cost.unpin_page, mr.plan.pages.raw));
   parts_.process.memory.unpin(mr.range);
   --parts_.process.pinned_regions;
+  parts_.process.region_pages -= mr.plan.pages;
   parts_.process.memlock.uncharge(mr.plan.pages);
   totals_.pinned_now -= page_bytes * mr.plan.pages.raw;
   co_return 0;

@@ -35,6 +35,22 @@ void registration_fields(Archive& a, Registration& r) {
   a.bytes("pinned_most", r.pinned_most);
   a.group("reg_mr", [&](auto& in) { call_fields(in, r.reg_mr); });
   a.group("dereg_mr", [&](auto& in) { call_fields(in, r.dereg_mr); });
+  a.items("others", r.others, &NamedCalls::name, [](auto& in, auto& c) { call_fields(in, c); });
+}
+
+template <class Archive, class Memory>
+void memory_fields(Archive& a, Memory& m) {
+  a.count("swapped_out", m.swapped_out);
+  a.count("swapped_in", m.swapped_in);
+  a.count("dropped", m.dropped);
+  a.count("migrated", m.migrated);
+  a.count("killed", m.killed);
+  a.time("killed_at", m.killed_at);
+  a.bytes("size", m.size);
+  a.bytes("resident", m.resident);
+  a.bytes("pinned", m.pinned);
+  a.count("pinned_regions", m.pinned_regions);
+  a.bytes("in_swap", m.in_swap);
 }
 
 template <class Archive, class Cache>
@@ -142,6 +158,7 @@ void report_fields(Archive& a, R& r) {
     for (auto& o : r.operations) in.table(std::string(verbs::name(o.opcode)), o.latency);
   });
   a.group("registration", [&](auto& in) { registration_fields(in, r.registration); });
+  a.items("memory", r.memory, &MemoryStats::host, [](auto& in, auto& m) { memory_fields(in, m); });
   const Time window = r.window();
   a.items("caches", r.caches, &CacheStats::name, [](auto& in, auto& c) { cache_fields(in, c); });
   a.items("resources", r.resources, &ResourceStats::name, [&](auto& in, auto& s) { resource_fields(in, s, window); });

@@ -46,8 +46,24 @@ struct CallStats {
   LatencyTable latency;                 ///< of calls that succeeded
 };
 
+struct NamedCalls : CallStats {
+  std::string name;
+};
+
+/// A host whose memory ran short, or whose pages were moved behind the program's back.
+struct MemoryStats {
+  std::string host;
+  std::uint64_t swapped_out = 0, swapped_in = 0, dropped = 0, migrated = 0;  ///< 4 KiB pages
+  std::uint64_t killed = 0;                                                  ///< processes that the kernel ended for want of memory
+  // How things stood when it did.
+  Time killed_at;
+  Bytes size, resident, pinned, in_swap;
+  std::uint64_t pinned_regions = 0;
+};
+
 struct RegistrationStats {
   CallStats reg_mr, dereg_mr;
+  std::vector<NamedCalls> others;  ///< rereg_mr, when there was one
   Bytes pinned_now, pinned_most;
 };
 
@@ -150,6 +166,7 @@ struct Report {
   std::vector<Unexpected> unexpected;                                ///< the first of them
   std::map<std::string, std::map<int, std::uint64_t>> failed_calls;  ///< of every kind: call name, errno, how often
   RegistrationStats registration;
+  std::vector<MemoryStats> memory;
   std::vector<CacheStats> caches;
   std::vector<ResourceStats> resources;
   std::vector<PcieStats> pcie;

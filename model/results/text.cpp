@@ -101,6 +101,21 @@ std::vector<std::string> chart(const std::string& name, const LatencyTable& t, s
   return out;
 }
 
+void memory(Page& page, const std::vector<MemoryStats>& hosts) {
+  if (hosts.empty()) return;
+  page.gap();
+  page.heading("Memory");
+  for (const MemoryStats& m : hosts) {
+    page.line(fmt::format("  {:<9}{} pages swapped out, {} read back, {} of files dropped, {} moved", m.host, human::count(m.swapped_out),
+                          human::count(m.swapped_in), human::count(m.dropped), human::count(m.migrated)));
+    if (m.killed == 0) continue;
+    page.line(fmt::format("  {:<9}out of memory at {}: the kernel killed the process; {} of {} were in frames,", "",
+                          human::time(m.killed_at), human::bytes(m.resident), human::bytes(m.size)));
+    page.line(fmt::format("  {:<9}{} pinned by {} regions, {} lay in swap", "", human::bytes(m.pinned), human::count(m.pinned_regions),
+                          human::bytes(m.in_swap)));
+  }
+}
+
 void registration(Page& page, const RegistrationStats& r) {
   if (r.reg_mr.calls + r.dereg_mr.calls == 0) return;
   page.gap();
@@ -115,6 +130,7 @@ void registration(Page& page, const RegistrationStats& r) {
                           human::time_ns(static_cast<double>(c.latency.latency().sum().raw) / 1e3)));
   };
   call("reg_mr", r.reg_mr);
+  for (const NamedCalls& other : r.others) call(other.name.c_str(), other);
   call("dereg_mr", r.dereg_mr);
   page.line(fmt::format("  pinned   {} now, {} at most", human::bytes(r.pinned_now), human::bytes(r.pinned_most)));
 }
@@ -217,6 +233,7 @@ std::string composed(const Report& r, TextOptions options, const Room& room) {
   opening(page, r);
   latency(page, r, operations);
   registration(page, r.registration);
+  memory(page, r.memory);
   charts(page, r, operations, room);
   if (const std::string limit = what_saturates(r); !limit.empty()) {
     page.gap();

@@ -47,6 +47,33 @@ void add_calls(const results::CallStats& from, results::CallStats& to) {
   to.latency.merge(from.latency);
 }
 
+void add_rereg(const results::CallStats& calls, results::Report& report) {
+  if (calls.calls == 0) return;
+  auto& others = report.registration.others;
+  if (others.empty()) others.emplace_back().name = "rereg_mr";
+  add_calls(calls, others.front());
+}
+
+void add_memory(const std::string& name, const ports::MemoryUse& use, results::Report& report) {
+  if (use.swapped_out + use.swapped_in + use.dropped + use.migrated == 0 && !use.killed) return;
+  results::MemoryStats m;
+  m.host = name;
+  m.swapped_out = use.swapped_out;
+  m.swapped_in = use.swapped_in;
+  m.dropped = use.dropped;
+  m.migrated = use.migrated;
+  if (use.killed) {
+    m.killed = 1;
+    m.killed_at = use.killed->at;
+    m.size = page_bytes * use.killed->size.raw;
+    m.resident = page_bytes * use.killed->resident.raw;
+    m.pinned = page_bytes * use.killed->pinned.raw;
+    m.in_swap = page_bytes * use.killed->swapped.raw;
+    m.pinned_regions = use.killed->regions;
+  }
+  report.memory.push_back(std::move(m));
+}
+
 void add_cache(const std::string& name, const nic::Cache* cache, const nic::Walker::Misses& misses, const engine::Semaphore& walks,
                results::Report& report) {
   if (cache == nullptr) return;
@@ -178,6 +205,8 @@ void collect_host(Host& host, results::Report& report) {
   add_operations(host, report);
   add_calls(host.registrations.reg_mr(), report.registration.reg_mr);
   add_calls(host.registrations.dereg_mr(), report.registration.dereg_mr);
+  add_rereg(host.registrations.rereg_mr(), report);
+  add_memory(name, host.kernel.memory_use(), report);
   report.registration.pinned_now += host.kernel.registration().pinned_now;
   report.registration.pinned_most += host.kernel.registration().pinned_most;
   add_cache(name + ".nic.mpt_cache", host.nic.mpt_cache.get(), host.nic.walker.misses(0), host.nic.walker.walks(), report);

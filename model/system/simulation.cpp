@@ -1,9 +1,12 @@
 #include "system/simulation.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <numeric>
 
 #include "fabric/network.h"
+#include "results/human.h"
 #include "system/collect.h"
 #include "system/host.h"
 #include "system/recorders.h"
@@ -108,9 +111,27 @@ results::Report Simulation::report() const {
   return report;
 }
 
+std::vector<std::string> Simulation::killed() const {
+  std::vector<std::string> lines;
+  for (const auto& host : hosts_) {
+    const auto& kill = host->kernel.memory_use().killed;
+    if (!kill) continue;
+    const auto bytes = [](Pages pages) { return results::human::bytes(page_bytes * pages.raw); };
+    lines.push_back(fmt::format("{}: out of memory at {}: the kernel killed the process, and the run ends here", host->title,
+                                results::human::time(kill->at)));
+    lines.push_back(fmt::format("  {} of {} were its pages; {} were pinned by {} memory regions; {} lay in swap", bytes(kill->resident),
+                                bytes(kill->size), bytes(kill->pinned), kill->regions, bytes(kill->swapped)));
+  }
+  if (!lines.empty())
+    for (const std::string& actor : actors_->standing()) lines.push_back("  " + actor);
+  return lines;
+}
+
 std::vector<std::string> Simulation::stuck() const {
+  std::vector<std::string> lines = killed();
+  if (!lines.empty()) return lines;
   if (actors_->done() || scheduler_->stopped()) return {};
-  std::vector<std::string> lines = actors_->standing();
+  lines = actors_->standing();
   for (const auto& host : hosts_) describe_queues(*host, lines);
   for (std::string& line : lines) line.insert(0, "  ");
   const char* why = scheduler_->idle() ? "nothing moves any more" : "simulated time is over (run.limit)";

@@ -47,6 +47,8 @@ class Simulation {
   const std::vector<std::unique_ptr<Host>>& hosts() const { return hosts_; }
 
  private:
+  /// What to tell of hosts whose process the kernel ended.
+  std::vector<std::string> killed() const;
   void begin_window();
   void end_window();
   results::Report collect() const;

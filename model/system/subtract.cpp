@@ -4,6 +4,14 @@ namespace mtsim::system {
 
 void subtract(results::Report& report, const results::Report& start) {
   report.window_start = start.window_end;
+  for (results::MemoryStats& m : report.memory)
+    for (const results::MemoryStats& s : start.memory) {
+      if (s.host != m.host) continue;
+      m.swapped_out -= s.swapped_out;
+      m.swapped_in -= s.swapped_in;
+      m.dropped -= s.dropped;
+      m.migrated -= s.migrated;
+    }
   for (std::size_t i = 0; i < report.caches.size(); ++i) {
     results::CacheStats& c = report.caches[i];
     const results::CacheStats& s = start.caches[i];

@@ -135,7 +135,6 @@ class FakeDevice final : public verbs::Device {
   Progress modify_qp(Thread, Handle, verbs::QpState s, Reply& r, Caller& c) override {
     return reply(fmt::format("modify_qp {}", verbs::name(s)), {}, r, c);
   }
-
   Progress create_srq(Thread, const verbs::CreateSrqRequest& q, Reply& r, Caller& c) override {
     newest_srq = q;
     return made("create_srq", r, c);
@@ -147,7 +146,6 @@ class FakeDevice final : public verbs::Device {
   Progress post_srq(Thread, Handle, std::span<const verbs::RecvRequest> list, Reply& r, Caller& c) override {
     return receive("post_srq", list, r, c);
   }
-
   Progress post_send(Thread, Handle qp, std::span<const verbs::SendRequest> list, Reply& r, Caller& c) override {
     lists.push_back(list.size());
     Reply answer;

@@ -1,0 +1,119 @@
+// Situations that people met in life, each a trace: do they come out as they did? A trace may say `# run with: --set NAME=VALUE ...`.
+#include <algorithm>
+#include <catch2/catch.hpp>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "support/run_command.h"
+
+using namespace mtsim::test;
+
+namespace {
+
+std::vector<std::string> reports() {
+  std::vector<std::string> out;
+  for (const auto& entry : std::filesystem::directory_iterator("tests/cases"))
+    if (entry.path().extension() == ".mtrace") out.push_back(entry.path().string());
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+/// The rest of the line that begins with `mark`, or nothing.
+std::string after(const std::string& text, const std::string& mark) {
+  const std::size_t at = text.find("\n" + mark);
+  if (at == std::string::npos) return {};
+  const std::size_t begin = at + 1 + mark.size();
+  return text.substr(begin, text.find('\n', begin) - begin);
+}
+
+nlohmann::json report_of(const std::string& name) {
+  const TempFolder folder;
+  const std::string json = folder.path("out.json");
+  REQUIRE(run_command({"run", "configs/examples/recorded.yaml", "tests/cases/" + name + ".mtrace", "--json", json}).code == 0);
+  return nlohmann::json::parse(read_file(json));
+}
+
+}  // namespace
+
+TEST_CASE("Every report names its source and comes out as it did in life") {
+  const auto traces = reports();
+  REQUIRE(traces.size() >= 12);
+  for (const std::string& trace : traces) {
+    INFO(trace);
+    const std::string text = read_file(trace);
+    CHECK(text.find("\n# Case C") != std::string::npos);
+    CHECK(text.find("https://") != std::string::npos);
+    std::vector<std::string> arguments{"run", "configs/examples/recorded.yaml", trace};
+    std::istringstream more(after(text, "# run with:"));
+    for (std::string word; more >> word;) arguments.push_back(word);
+    const CommandResult result = run_command(arguments);
+    // One that ends with the process killed says what it says on stderr.
+    const std::string told = after(text, "# ends with: ");
+    CHECK(result.code == (told.empty() ? 0 : 1));
+    if (told.empty()) CHECK(result.err.empty());
+    else CHECK(result.err.find(told) != std::string::npos);
+    INFO(result.out);
+    CHECK(result.out.find("not as the program expected") == std::string::npos);
+  }
+}
+
+TEST_CASE("Memory that nobody has touched costs its first touch when it is registered (case C03)") {
+  const auto report = report_of("c03_first_touch_in_the_registration");
+  const auto latency = report["registration"]["reg_mr"]["latency"];
+  REQUIRE(latency["count"] == 2);
+  CHECK(latency["max_ns"].get<double>() > 5 * latency["min_ns"].get<double>());
+}
+
+TEST_CASE("Registering takes time by the page, and huge pages take most of it away (case C01)") {
+  const auto report = report_of("c01_one_large_region");
+  const auto busy = [&](const char* host) {
+    const auto& steps = report["cpu"][host]["registration"];
+    double sum = 0;
+    for (const char* step : {"pin", "sg", "dma_map", "page_size", "table"}) sum += steps[std::string(step) + "_ns"].get<double>();
+    return sum;
+  };
+  const double pages = 1 << 18;
+  CHECK(busy("a") / pages > 150);
+  CHECK(busy("a") / pages < 600);
+  CHECK(busy("b") / busy("a") == Approx(2).epsilon(0.02));
+  CHECK(busy("c") < busy("a") / 10);
+}
+
+TEST_CASE("Registering the same blocks again takes as long as the first time (case C06)") {
+  const auto report = report_of("c06_the_same_blocks_again_and_again");
+  for (const char* call : {"reg_mr", "dereg_mr"}) {
+    const auto latency = report["registration"][call]["latency"];
+    REQUIRE(latency["count"] == 48);
+    CHECK(latency["max_ns"].get<double>() == Approx(latency["min_ns"].get<double>()).epsilon(0.01));
+  }
+}
+
+TEST_CASE("A program that pins more than there is ends with the OOM killer, and the report says who pinned how much") {
+  const TempFolder folder;
+  const std::string json = folder.path("out.json");
+  const std::string trace = folder.write("t.mtrace",
+                                         "mtrace 1\n"
+                                         "a.t0 mmap small len=16M\n"
+                                         "a.t0 mmap large len=64M\n"
+                                         "a.t0 alloc_pd pd\n"
+                                         "a.t0 reg_mr held pd=pd addr=small len=16M access=lw\n"
+                                         "a.t0 touch large\n"
+                                         "a.t0 reg_mr much pd=pd addr=large len=64M access=lw\n"
+                                         "a.t0 dereg_mr much\n");
+  // 8 GiB are the place of the NIC's tables.
+  const CommandResult result =
+      run_command({"run", "configs/examples/recorded.yaml", trace, "--json", json, "--set", "host.memory.size=8256MiB"});
+  CHECK(result.code == 1);
+  CHECK(result.err.find("a: out of memory at ") == 0);
+  CHECK(result.err.find("16.8 MB were pinned by 1 memory regions") != std::string::npos);
+  CHECK(result.err.find("a.t0 at line 7: reg_mr much") != std::string::npos);
+  CHECK(result.out.find("out of memory at ") != std::string::npos);
+  const auto memory = nlohmann::json::parse(read_file(json))["memory"]["a"];
+  CHECK(memory["killed"] == 1);
+  CHECK(memory["pinned_bytes"] == 16 << 20);
+  CHECK(memory["pinned_regions"] == 1);
+  CHECK(memory["swapped_out"] > 0);
+}
