@@ -27,6 +27,11 @@ class DmaMap {
   /// first of which is `iova`. Blocks are whole: the first may begin before the range. The blocks must fit the frames.
   Pa block(std::uint64_t i, Bytes block, Iova iova) const;
 
+  /// Address of page `i`.
+  Pa page(std::uint64_t i) const;
+  /// The first page of the maximal contiguous run that page `i` lies in.
+  std::uint64_t run_start(std::uint64_t i) const;
+
   /// Calls `visit(DmaRun)` for the maximal contiguous runs of whole pages, in order, while it returns true.
   template <class Visit>
   void for_each_run(Visit visit) const {
@@ -41,6 +46,11 @@ class DmaMap {
   /// asks (FrameLaw::count_runs); for limits below 512 pages O(runs).
   std::uint64_t count_runs(std::uint64_t limit = ~std::uint64_t{0}) const;
 
+  /// How many entries a page table needs that maps the pages under page numbers from `first` on, when each entry is the greatest of
+  /// `sizes` (bit k: 2^k bytes, 4 KiB among them) that both addresses are multiples of and that its run still fills. O(extents) and what
+  /// the law asks; O(runs) where sizes between 4 KiB and 2 MiB meet scattered runs of several pages.
+  std::uint64_t count_leaves(std::uint64_t first, std::uint64_t sizes) const;
+
   /// The extents, in order, neighbours with consecutive numbers made one.
   std::vector<FrameExtent> extents() const;
 
@@ -52,6 +62,7 @@ class DmaMap {
   };
   std::vector<Piece>::const_iterator piece_of(std::uint64_t page) const;
   DmaRun run_from(std::uint64_t page) const;
+  std::uint64_t inner_leaves(const FrameExtent& frames, std::uint64_t first, std::uint64_t sizes) const;
 
   FrameLaw law_;
   std::vector<Piece> pieces_;

@@ -121,4 +121,14 @@ std::uint64_t FrameLaw::count_runs(const FrameExtent& extent) const {
   return runs;
 }
 
+std::uint64_t FrameLaw::count_whole_segments(const FrameExtent& extent) const {
+  const std::uint64_t first = ceil_div(extent.first, segment_pages), end = extent.end() / segment_pages;
+  if (first >= end) return 0;
+  if (contiguous_ || extent.layout != Layout::pages) return end - first;
+  if (all_apart() || std::uint64_t{1} << large_log_ < segment_pages) return 0;
+  std::uint64_t whole = 0;
+  for (std::uint64_t segment = first; segment < end; ++segment) whole += std::uint64_t{1} << draw(segment).unit_log == segment_pages;
+  return whole;
+}
+
 }  // namespace mtsim

@@ -61,6 +61,10 @@ class FrameLaw {
   PageSpan run(const FrameExtent&, std::uint64_t i) const;
   /// How many such runs the extent has: O(1) for runs of one page and for huge pages, else one draw for each 512 pages.
   std::uint64_t count_runs(const FrameExtent&) const;
+  /// How many whole segments of the extent lie contiguous. O(1) but where 4 KiB pages may lie in runs that long: then one draw a segment.
+  std::uint64_t count_whole_segments(const FrameExtent&) const;
+  /// Whether every run of the extent is one page, but where memory is contiguous.
+  bool all_single(const FrameExtent& extent) const { return !contiguous_ && extent.layout == Layout::pages && all_apart(); }
 
  private:
   /// What was drawn for one segment.

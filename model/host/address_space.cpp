@@ -45,7 +45,7 @@ std::optional<std::uint64_t> AddressSpace::find_addresses(std::uint64_t pages, s
 
 MapReply AddressSpace::mmap(const verbs::MmapRequest& request) {
   MapReply reply;
-  Vma vma{0, request.page, request.backing, request.readable, request.writable, request.shared};
+  Vma vma{0, ++maps_made_, request.page, request.backing, request.readable, request.writable, request.shared};
   const Bytes unit = vma.huge() ? leaf_bytes(vma.leaf()) : page_bytes;
   const Bytes align = request.align.raw == 0 ? leaf_bytes(vma.leaf()) : request.align;
   if (request.length.raw == 0 || align.raw % unit.raw != 0 || request.at.raw % unit.raw != 0) {
@@ -54,7 +54,8 @@ MapReply AddressSpace::mmap(const verbs::MmapRequest& request) {
   }
   const std::uint64_t pages = ceil_div(request.length.raw, unit.raw) * (unit / page_bytes);
   const auto first = find_addresses(pages, align / page_bytes, request.at / page_bytes);
-  if (!first) {
+  // do_mmap lets one mapping more than the limit be made.
+  if (!first || vmas_.size() > limits_.mappings) {
     reply.error = ENOMEM;
     return reply;
   }
@@ -63,7 +64,11 @@ MapReply AddressSpace::mmap(const verbs::MmapRequest& request) {
   vmas_.emplace(*first, vma);
   reply.address = start_of(*first);
   // Failing to populate does not fail the call (man 2 mmap, MAP_POPULATE).
-  if (request.populate) reply.faults = fault_in(reply.address, page_bytes * pages, request.writable).faults;
+  if (request.populate) {
+    const FaultReply populated = fault_in(reply.address, page_bytes * pages, request.writable);
+    reply.faults = populated.faults;
+    reply.reclaimed = populated.reclaimed;
+  }
   return reply;
 }
 
@@ -82,6 +87,11 @@ void AddressSpace::cut(std::uint64_t page) {
   vmas_.emplace(page, upper);
 }
 
+bool AddressSpace::splits_huge_page(std::uint64_t edge) const {
+  const auto at = holding(edge);
+  return at != vmas_.end() && at->second.huge() && edge % leaf_pages(at->second.leaf()) != 0;
+}
+
 UnmapReply AddressSpace::munmap(Va va, Bytes length) {
   UnmapReply reply;
   if (length.raw == 0 || va.raw % page_bytes.raw != 0 || beyond_user_space(va, length)) {
@@ -89,13 +99,14 @@ UnmapReply AddressSpace::munmap(Va va, Bytes length) {
     return reply;
   }
   const std::uint64_t first = page_of(va), end = first + ceil_div(length.raw, page_bytes.raw);
-  for (const std::uint64_t edge : {first, end}) {  // a huge page mapping is cut between its pages only
-    const auto at = holding(edge);
-    if (at != vmas_.end() && at->second.huge() && edge % leaf_pages(at->second.leaf()) != 0) reply.error = EINVAL;
-  }
+  if (splits_huge_page(first) || splits_huge_page(end)) reply.error = EINVAL;
+  // Only a hole within one mapping makes a mapping more (do_vmi_align_munmap).
+  const auto within = holding(first);
+  if (within != vmas_.end() && within->first < first && end < within->second.end && vmas_.size() >= limits_.mappings) reply.error = ENOMEM;
   if (reply.error != 0) return reply;
   reply.unmapped = table_.count(va, length);
   for (const FrameExtent& frames : table_.unmap(va, length)) pool_->release(frames);
+  forget_swapped(first, end);
   cut(first);
   cut(end);
   for (auto at = vmas_.lower_bound(first); at != vmas_.end() && at->first < end; at = vmas_.erase(at))
@@ -105,25 +116,30 @@ UnmapReply AddressSpace::munmap(Va va, Bytes length) {
 
 int AddressSpace::check_touch(const Vma& vma, bool write) { return vma.readable && (vma.writable || !write) ? 0 : EFAULT; }
 
+/// mm/gup.c, check_vma_flags
 int AddressSpace::check_pin(const Vma& vma, bool write) {
+  // VM_IO, VM_PFNMAP
   if (vma.backing == Backing::io) return EFAULT;
-  // The file system could not track who makes the pages dirty. Files on hugetlbfs have no such tracking.
+  // writable_file_mapping_allowed: the file system could not track who makes the pages dirty. Shared memory (tmpfs: anonymous here) and
+  // files on hugetlbfs have no such tracking.
   if (vma.backing == Backing::file && vma.shared && write && !vma.huge()) return EFAULT;
   return check_touch(vma, write);
 }
 
 FaultReply AddressSpace::fault_in(Va va, Bytes length, bool write) {
-  return length.raw == 0 ? FaultReply{} : fault_pages(va, length, write, &check_touch);
+  std::uint64_t reached = 0;
+  return length.raw == 0 ? FaultReply{} : fault_pages(va, length, write, &check_touch, {0, 0}, reached);
 }
 
-FaultReply AddressSpace::fault_pages(Va va, Bytes length, bool write, Check check) {
+FaultReply AddressSpace::fault_pages(Va va, Bytes length, bool write, Check check, Range keep, std::uint64_t& reached) {
   FaultReply reply;
+  reached = page_of(va);
   if (beyond_user_space(va, length)) {
     reply.error = EFAULT;
     return reply;
   }
-  const std::uint64_t end = page_of(va) + pages_spanned(va.raw, length).raw;
-  for (std::uint64_t page = page_of(va); page < end;) {
+  const std::uint64_t end = reached + pages_spanned(va.raw, length).raw;
+  for (std::uint64_t& page = reached; page < end;) {
     const auto at = holding(page);
     reply.error = at == vmas_.end() ? EFAULT : check(at->second, write);
     if (reply.error != 0) return reply;
@@ -136,15 +152,18 @@ FaultReply AddressSpace::fault_pages(Va va, Bytes length, bool write, Check chec
         continue;
       }
       const PageTable::Gap wanted{page, std::min(stop, absent->end)};
-      reply.error = fill(at->second, *absent, wanted, reply.faults);
-      if (reply.error != 0) return reply;
+      reply.error = fill(at->second, *absent, wanted, keep, reply);
+      if (reply.error != 0) {
+        while (page < wanted.end && !table_.gap_around(page, page, wanted.end)) page = table_.present_until(page);
+        return reply;
+      }
       page = wanted.end;
     }
   }
   return reply;
 }
 
-int AddressSpace::fill(const Vma& vma, PageTable::Gap absent, PageTable::Gap wanted, FaultCounts& faults) {
+int AddressSpace::fill(const Vma& vma, PageTable::Gap absent, PageTable::Gap wanted, Range keep, FaultReply& reply) {
   const std::uint64_t size = leaf_pages(vma.leaf());
   // Whole leaves that fit among the absent pages, and of these the ones that are wanted.
   const std::uint64_t low = round_up(absent.first, size), high = round_down(absent.end, size);
@@ -153,34 +172,50 @@ int AddressSpace::fill(const Vma& vma, PageTable::Gap absent, PageTable::Gap wan
   const std::uint64_t body_end = std::min(high, round_up(wanted.end, size));
   if (size > 1 && body < body_end) {
     if (next < body) {
-      next = bring(vma, next, body, Leaf::page_4k, faults);
+      next = bring(vma, next, body, Leaf::page_4k, keep, reply);
       if (next < body) return ENOMEM;
     }
-    next = bring(vma, body, body_end, vma.leaf(), faults);
+    next = bring(vma, body, body_end, vma.leaf(), keep, reply);
     if (next < body_end && vma.huge()) return ENOMEM;
     next = std::max(next, wanted.first);
   }
-  if (next < wanted.end) next = bring(vma, next, wanted.end, Leaf::page_4k, faults);
+  if (next < wanted.end) next = bring(vma, next, wanted.end, Leaf::page_4k, keep, reply);
   return next < wanted.end ? ENOMEM : 0;
 }
 
-std::uint64_t AddressSpace::bring(const Vma& vma, std::uint64_t first, std::uint64_t end, Leaf leaf, FaultCounts& faults) {
+std::uint64_t AddressSpace::bring(const Vma& vma, std::uint64_t first, std::uint64_t end, Leaf leaf, Range keep, FaultReply& reply) {
   const std::uint64_t size = leaf_pages(leaf);
-  for (const FrameExtent& frames : pool_->allocate(leaf, (end - first) / size)) {
-    table_.map(start_of(first), frames, leaf);
-    first += frames.count;
-    const std::uint64_t leaves = frames.count / size;
-    (leaf == Leaf::page_4k ? faults.pages_4k : leaf == Leaf::page_2m ? faults.pages_2m : faults.pages_1g) += leaves;
-    if (vma.backing == Backing::anonymous || vma.huge()) faults.zeroed += page_bytes * frames.count;
+  FaultCounts& faults = reply.faults;
+  while (first < end) {
+    const std::uint64_t leaves = std::min((end - first) / size, allocatable() / size);
+    const auto got = leaves == 0 ? std::vector<FrameExtent>{} : pool_->allocate(leaf, leaves);
+    for (const FrameExtent& frames : got) {
+      const std::uint64_t back = forget_swapped(first, first + frames.count);
+      table_.map(start_of(first), frames, leaf);
+      first += frames.count;
+      const std::uint64_t brought = frames.count / size;
+      (leaf == Leaf::page_4k ? faults.pages_4k : leaf == Leaf::page_2m ? faults.pages_2m : faults.pages_1g) += brought;
+      faults.swapped_in += back;
+      if (vma.backing == Backing::anonymous || vma.huge()) faults.zeroed += page_bytes * (frames.count - back);
+    }
+    if (first >= end || !got.empty()) continue;
+    // Nobody reclaims for a huge page: small ones come instead.
+    if (leaf != Leaf::page_4k || reclaim(end - first, keep, reply.reclaimed) == 0) break;
   }
+  if (first < end && leaf == Leaf::page_4k) reply.reclaimed.out_of_memory = true;
   return first;
 }
 
 PinReply AddressSpace::pin(Va va, Bytes length, bool write) {
   PinReply reply;
-  const FaultReply faulted = fault_pages(va, length, write, &check_pin);
+  std::uint64_t reached = 0;
+  const std::uint64_t first = page_of(va);
+  // What has been pinned is out of reclaim's reach already when the next page is asked for.
+  const FaultReply faulted = fault_pages(va, length, write, &check_pin, {first, first + pages_spanned(va.raw, length).raw}, reached);
   reply.error = faulted.error;
   reply.faults = faulted.faults;
+  reply.reclaimed = faulted.reclaimed;
+  reply.until_error = Pages(reached - first);
   if (reply.error != 0) return reply;
   reply.range = {va, length, table_.dma_map(va, length), table_.count(va, length)};
   for (const FrameExtent& frames : reply.range.map.extents()) pool_->hold(frames);

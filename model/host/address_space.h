@@ -2,7 +2,7 @@
 // kernel model gives it a duration.
 //
 // Every call returns 0 or a positive errno. Simplifications: a read touch brings in a frame as a write does (there is no shared zero
-// page), and no page is ever copied on write, since nothing forks.
+// page), and no page is ever copied on write, since nothing forks. Mappings join again only with parts of the same mmap.
 #pragma once
 
 #include <boost/icl/interval_set.hpp>
@@ -19,10 +19,31 @@
 
 namespace mtsim {
 
+/// What limits a process besides the pool.
+struct AddressSpaceLimits {
+  std::uint64_t mappings = 65530;  ///< vm.max_map_count
+  Pages swap;                      ///< room to swap out to
+  Pages reserve;                   ///< frames that stay free for the kernel (min_free_kbytes)
+};
+
+/// What reclaim did to find frames for a call.
+struct ReclaimCounts {
+  std::uint64_t swapped_out = 0;  ///< 4 KiB pages written to swap
+  std::uint64_t dropped = 0;      ///< pages of files
+  bool out_of_memory = false;     ///< there was nothing left to take
+  ReclaimCounts& operator+=(const ReclaimCounts& o) {
+    swapped_out += o.swapped_out;
+    dropped += o.dropped;
+    out_of_memory |= o.out_of_memory;
+    return *this;
+  }
+};
+
 struct MapReply {
   int error = 0;
   Va address;
   FaultCounts faults;  ///< of `populate`
+  ReclaimCounts reclaimed;
 };
 
 struct UnmapReply {
@@ -30,9 +51,22 @@ struct UnmapReply {
   PageCounts unmapped;  ///< `absent` includes holes
 };
 
+struct ProtectReply {
+  int error = 0;
+  std::uint64_t leaves = 0;  ///< present leaves whose rights changed
+};
+
+struct AdviseReply {
+  int error = 0;
+  std::uint64_t dropped = 0;      ///< leaves unmapped (dontneed)
+  std::uint64_t swapped_out = 0;  ///< 4 KiB pages written to swap (pageout)
+  std::uint64_t migrated = 0;     ///< 4 KiB pages copied to other frames (migrate)
+};
+
 struct FaultReply {
   int error = 0;
   FaultCounts faults;  ///< what was brought in, also when a later page failed
+  ReclaimCounts reclaimed;
 };
 
 /// Memory that a device may use until it is unpinned, whatever happens to the mapping.
@@ -46,21 +80,31 @@ struct PinnedRange {
 struct PinReply {
   int error = 0;
   FaultCounts faults;
+  ReclaimCounts reclaimed;
   PinnedRange range;  ///< of a pin without error
+  Pages until_error;  ///< pages before the one that could not be pinned: they were pinned and let go again
 };
 
 class AddressSpace {
  public:
   /// The pool must outlive it.
-  explicit AddressSpace(FramePool& pool) : pool_(&pool), table_(pool.law()) {}
+  explicit AddressSpace(FramePool& pool, const AddressSpaceLimits& limits = {}) : pool_(&pool), limits_(limits), table_(pool.law()) {}
 
   /// Takes the lowest free addresses that fit, so that memory mapped after an unmap of the same size gets the same addresses, as it mostly
   /// does on Linux. The length is rounded up to the page size. EINVAL: length 0, `align` or `at` not a multiple of the page size (of 4 KiB
-  /// for thp). ENOMEM: no addresses. Too few frames to populate is no error.
+  /// for thp). ENOMEM: no addresses, or too many mappings. Too few frames to populate is no error.
   MapReply mmap(const verbs::MmapRequest&);
   /// Cuts mappings and leaves; holes are fine. Frames that are pinned stay with the pin. EINVAL: length 0, an address that is not a
-  /// multiple of 4 KiB, a range beyond user space, or a cut through a 2M or 1G page of a huge page mapping.
+  /// multiple of 4 KiB, a range beyond user space, or a cut through a 2M or 1G page of a huge page mapping. ENOMEM: a hole in the middle of
+  /// a mapping would make one mapping too many.
   UnmapReply munmap(Va, Bytes);
+  /// Changes rights from the lowest address on, cutting mappings at the edges (mm/mprotect.c, do_mprotect_pkey). Pins keep the rights that
+  /// they were made with. EINVAL: a start that is not a multiple of 4 KiB, a cut through a huge page. ENOMEM: a hole, or too many mappings;
+  /// what lies below it has changed.
+  ProtectReply mprotect(Va, Bytes, bool readable, bool writable);
+  /// mm/madvise.c, madvise_walk_vmas: holes are passed over and give ENOMEM in the end. EINVAL: as mprotect, and dofork or dontneed of
+  /// device memory. Pinned pages stay where they are, but dontneed leaves them to the pin alone.
+  AdviseReply madvise(Va, Bytes, verbs::Advice);
   /// Brings in absent pages, lowest first, as the CPU's first touch does. A page of a huge page mapping comes whole, and so does an
   /// aligned 2 MiB of a thp mapping in which nothing is present yet. EFAULT: a hole, no right (what the program would see as a signal).
   /// ENOMEM: no frames.
@@ -72,17 +116,33 @@ class AddressSpace {
   void unpin(const PinnedRange&);
 
   const PageTable& page_table() const { return table_; }
+  std::size_t mappings() const { return vmas_.size(); }
+  /// KernelPageSize of the mapping at that address: that of a huge page mapping, or 4 KiB.
+  Bytes page_size_at(Va) const;
+  /// Pages in swap.
+  Pages swapped() const { return Pages(swapped_pages_); }
+  /// Pages in frames, those included that are pinned.
+  Pages resident() const;
 
  private:
   struct Vma {
-    std::uint64_t end;  ///< first page after it
+    std::uint64_t end;      ///< first page after it
+    std::uint64_t made_by;  ///< number of the mmap
     verbs::PageKind page;
     verbs::Backing backing;
     bool readable, writable, shared;
+    bool dontfork = false;
     bool huge() const { return page == verbs::PageKind::huge_2m || page == verbs::PageKind::huge_1g; }
     Leaf leaf() const;
+    bool same_kind(const Vma& o) const {
+      return made_by == o.made_by && page == o.page && readable == o.readable && writable == o.writable && dontfork == o.dontfork;
+    }
   };
   using Vmas = std::map<std::uint64_t, Vma>;  ///< by first page
+  /// Virtual page numbers [first, end).
+  struct Range {
+    std::uint64_t first, end;
+  };
   /// Called for each mapping in turn; returns an errno.
   using Check = int (*)(const Vma&, bool write);
 
@@ -91,13 +151,39 @@ class AddressSpace {
   std::optional<std::uint64_t> find_addresses(std::uint64_t pages, std::uint64_t align, std::uint64_t at) const;
   Vmas::const_iterator holding(std::uint64_t page) const;
   void cut(std::uint64_t page);
-  FaultReply fault_pages(Va, Bytes, bool write, Check);
-  int fill(const Vma&, PageTable::Gap absent, PageTable::Gap wanted, FaultCounts&);
-  std::uint64_t bring(const Vma&, std::uint64_t first, std::uint64_t end, Leaf, FaultCounts&);
+  bool splits_huge_page(std::uint64_t edge) const;
+  /// `keep`: pages that reclaim leaves alone while these are brought in. `reached`: the first page that could not be.
+  FaultReply fault_pages(Va, Bytes, bool write, Check, Range keep, std::uint64_t& reached);
+  int fill(const Vma&, PageTable::Gap absent, PageTable::Gap wanted, Range keep, FaultReply&);
+  std::uint64_t bring(const Vma&, std::uint64_t first, std::uint64_t end, Leaf, Range keep, FaultReply&);
+
+  /// Makes [first, end) a mapping of its own out of the one that holds it, and gives it to `change`; then it joins its neighbours again
+  /// where they are alike (vma_modify). EINVAL, ENOMEM as mprotect.
+  template <class Change>
+  int modify(std::uint64_t first, std::uint64_t end, Change change);
+  void join(std::uint64_t page);
+  /// Calls `part(first, end, vma)` for the mapped parts of the range, until one gives an errno. 0, that errno, or ENOMEM when a part was
+  /// not mapped and `beyond_holes`, or at the first hole.
+  template <class Part>
+  int for_each_mapped(Range, bool beyond_holes, Part part);
+  int advise(std::uint64_t first, std::uint64_t end, verbs::Advice, AdviseReply&);
+  /// Their contents are needed in swap no more; returns how many were there.
+  std::uint64_t forget_swapped(std::uint64_t first, std::uint64_t end);
+  /// Takes the frames of unpinned pages of one mapping away from `page` on, about `most` of them, and returns how many. `page` comes to
+  /// stand where it stopped.
+  std::uint64_t evict(std::uint64_t& page, std::uint64_t end, std::uint64_t most, ReclaimCounts&);
+  std::uint64_t reclaim(std::uint64_t pages, Range keep, ReclaimCounts&);
+  std::uint64_t migrate(std::uint64_t first, std::uint64_t end);
+  std::uint64_t allocatable() const;
 
   FramePool* pool_;
+  AddressSpaceLimits limits_;
   PageTable table_;
   Vmas vmas_;
+  std::uint64_t maps_made_ = 0;
+  boost::icl::interval_set<std::uint64_t> swapped_;  ///< pages whose contents lie in swap
+  std::uint64_t swapped_pages_ = 0;
+  std::uint64_t hand_ = 0;  ///< page from which reclaim looks for the next one to take
   /// Free pages of the address space, from a place where Linux on x86-64 puts mappings to the end of user space.
   boost::icl::interval_set<std::uint64_t> free_{
       boost::icl::discrete_interval<std::uint64_t>(0x7000'0000'0000 / page_bytes.raw, 0x7fff'ffff'f000 / page_bytes.raw)};

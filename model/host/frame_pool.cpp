@@ -42,6 +42,11 @@ void FramePoolParams::declare(Declaration<FramePoolParams>& d) {
       .range("64MiB", "16TiB")
       .means("Memory of the host; a whole number of 64MiB regions.")
       .source("estimate: a small server");
+  d.field("swap", &FramePoolParams::swap)
+      .standard("8GiB")
+      .range("0B", "16TiB")
+      .means("Room for pages that are swapped out when memory runs short. Pinned pages never are.")
+      .source("estimate: a small server");
   d.field("run_pages", &FramePoolParams::run_pages)
       .standard("1")
       .range("1", "1000000")
@@ -55,7 +60,8 @@ void FramePoolParams::declare(Declaration<FramePoolParams>& d) {
       .source("any number; each gives another machine of the same kind");
 }
 
-FramePool::FramePool(const FramePoolParams& params) : law_(params.seed, params.run_pages), size_(params.size / page_bytes), free_(size_) {
+FramePool::FramePool(const FramePoolParams& params)
+    : law_(params.seed, params.run_pages), size_(params.size / page_bytes), free_(size_), swap_(params.swap / page_bytes) {
   if (params.size.raw == 0 || params.size.raw % region_bytes.raw != 0)
     throw UserError(
         fmt::format("host.memory.size: {} is not a whole number of {} regions", text::show(params.size), text::show(region_bytes)));
@@ -155,6 +161,19 @@ void FramePool::release(const FrameExtent& extent) {
   const auto [first, last] = holders_.equal_range(released);
   for (auto at = first; at != last; ++at) gone -= at->first;
   for (const Interval& freed : gone) give_back(extent.layout, freed);
+}
+
+std::vector<PageSpan> FramePool::held_once(const FrameExtent& extent) const {
+  std::vector<PageSpan> out;
+  const auto [low, high] = holders_.equal_range(Interval(extent.first, extent.end()));
+  for (auto at = low; at != high; ++at) {
+    if (at->second != 1) continue;
+    const std::uint64_t first = std::max(at->first.lower(), extent.first) - extent.first;
+    const std::uint64_t end = std::min(at->first.upper(), extent.end()) - extent.first;
+    if (!out.empty() && out.back().end == first) out.back().end = end;
+    else out.push_back({first, end});
+  }
+  return out;
 }
 
 void FramePool::give_back(Layout layout, const Interval& freed) {

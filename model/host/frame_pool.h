@@ -20,6 +20,7 @@ struct FramePoolParams {
   Bytes size{};
   double run_pages{};
   std::uint64_t seed{};
+  Bytes swap{};
   static void declare(Declaration<FramePoolParams>&);
 };
 
@@ -40,9 +41,14 @@ class FramePool {
   /// One holder less; frames without any are free again.
   void release(const FrameExtent&);
 
+  /// The parts of the extent that have a single holder, as pages of it: what is pinned has more.
+  std::vector<PageSpan> held_once(const FrameExtent&) const;
+
   const FrameLaw& law() const { return law_; }
   Pages size() const { return Pages(size_); }
   Pages free() const { return Pages(free_); }
+  /// Room for pages without a frame.
+  Pages swap() const { return Pages(swap_); }
 
  private:
   using Set = boost::icl::interval_set<std::uint64_t>;
@@ -58,6 +64,7 @@ class FramePool {
   FrameLaw law_;
   std::uint64_t size_;
   std::uint64_t free_;
+  std::uint64_t swap_;
   /// Free frames by the layout in which their unit is in use. A segment or region that is free as a whole is in no use: its numbers
   /// stand in the set of Layout::pages, from which the other layouts take whole units.
   std::array<Set, 3> free_sets_;

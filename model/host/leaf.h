@@ -16,13 +16,15 @@ constexpr Bytes leaf_bytes(Leaf leaf) { return page_bytes * leaf_pages(leaf); }
 /// Pages that faults brought in, by leaf.
 struct FaultCounts {
   std::uint64_t pages_4k = 0, pages_2m = 0, pages_1g = 0;
-  Bytes zeroed;  ///< memory that had to be cleared: all of it but that of files
+  std::uint64_t swapped_in = 0;  ///< of all these, 4 KiB pages that came back from swap
+  Bytes zeroed;                  ///< memory that had to be cleared: all of it but that of files and what came from swap
 
   std::uint64_t faults() const { return pages_4k + pages_2m + pages_1g; }
   FaultCounts& operator+=(const FaultCounts& o) {
     pages_4k += o.pages_4k;
     pages_2m += o.pages_2m;
     pages_1g += o.pages_1g;
+    swapped_in += o.swapped_in;
     zeroed += o.zeroed;
     return *this;
   }

@@ -113,6 +113,16 @@ std::uint64_t PageTable::present_until(std::uint64_t page) const {
   return at->first + at->second.frames.count;
 }
 
+std::optional<PageTable::Part> PageTable::part_from(std::uint64_t page, std::uint64_t high) const {
+  if (page >= high) return std::nullopt;
+  auto at = holding(page);
+  if (at == entries_.end()) at = entries_.lower_bound(page);
+  if (at == entries_.end() || at->first >= high) return std::nullopt;
+  const std::uint64_t low = std::max(page, at->first);
+  const std::uint64_t end = std::min(high, at->first + at->second.frames.count);
+  return Part{low, at->second.frames.part(low - at->first, end - low), at->second.leaf};
+}
+
 template <class Visit>
 void PageTable::for_each_part(std::uint64_t first, std::uint64_t end, Visit visit) const {
   auto at = holding(first);

@@ -53,6 +53,15 @@ class PageTable {
   /// The first absent page at or after `page`, which is present, as far as one extent tells.
   std::uint64_t present_until(std::uint64_t page) const;
 
+  struct Part {
+    std::uint64_t first;  ///< virtual page
+    FrameExtent frames;
+    Leaf leaf;
+    std::uint64_t end() const { return first + frames.count; }
+  };
+  /// The rest of the first extent that has a page at or after `page`, from there on; nothing when there is none below `high`.
+  std::optional<Part> part_from(std::uint64_t page, std::uint64_t high) const;
+
   /// O(extents) and what FrameLaw::count_runs asks.
   PageCounts count(Va, Bytes) const;
   /// The frames of a range that has no absent page.

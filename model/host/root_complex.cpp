@@ -49,4 +49,9 @@ void RootComplex::release(Pa address, Bytes) {
   allocated_.erase(found);
 }
 
+std::optional<Pa> RootComplex::resolve(Pa device) const {
+  if (io_pages_ == nullptr || device < FrameLaw::memory_start + page_bytes * frames_.size().raw) return device;
+  return io_pages_->translate(device);
+}
+
 }  // namespace mtsim::host

@@ -57,6 +57,7 @@ class Call {
       laps_->lap(thread_, step, last_, scheduler_.now());
     last_ = scheduler_.now();
   }
+  verbs::Thread thread() const { return thread_; }
   ports::RegistrationCost& cost() { return record_.cost; }
   /// Ends the call; all of its time has been charged.
   const ports::RegistrationRecord& finish(int error, Bytes length) {

@@ -1,6 +1,8 @@
 #include "kernel/driver_params.h"
 
 #include <bit>
+#include <cerrno>
+#include <charconv>
 
 #include "base/sections.h"
 
@@ -26,9 +28,41 @@ void DriverParams::declare(Declaration<DriverParams>& d) {
       .range("1", "16777215")
       .means("Keys at most.")
       .source("estimate; devices report 2^19 (mlx4) to 2^24");
-  d.choice("page_size", &DriverParams::page_size, {{"none", PageSizeChoice::none}, {"best", PageSizeChoice::best}})
+  d.field("key_seed", &DriverParams::key_seed)
+      .standard("1")
+      .means("Seed of the random parts of keys, for policies that have some.")
+      .source("modelling choice");
+  d.field("cache_limits", &DriverParams::cache_limits)
+      .standard("250x12 32 16 8 4 0x5")
+      .means(
+          "Key cache: low-water mark of each class of 4 << i table entries; a class is filled up to twice that. 250x12: twelve times 250.")
+      .source("mlx5: default profile, net/mlx5/core/main.c");
+  d.field("cache_in_flight", &DriverParams::cache_in_flight)
+      .standard("8")
+      .range("1", "1024")
+      .means("Key cache: creations under way on the side, for each class, at most.")
+      .source("mlx5: MAX_PENDING_REG_MR (hw/mlx5/mr.c)");
+  d.field("cache_age", &DriverParams::cache_age)
+      .standard("300s")
+      .range("1ms", "1000000s")
+      .means("Key cache: time without a creation after which parked keys beyond twice the limit are destroyed.")
+      .source("mlx5: hw/mlx5/mr.c, __cache_work_func");
+  d.field("cache_temporary_age", &DriverParams::cache_temporary_age)
+      .standard("30s")
+      .range("1ms", "1000000s")
+      .means("Key cache: time after which the parked keys of a size without a class of its own are destroyed.")
+      .source("mlx5: hw/mlx5/mr.c, mlx5_revoke_mr");
+  d.field("cache_prefill", &DriverParams::cache_prefill)
+      .standard("true")
+      .means("Key cache: whether the classes have been filled when a run begins; otherwise that begins with the run.")
+      .source("modelling choice: a host has been up for a while");
+  d.choice("page_size", &DriverParams::page_size,
+           {{"none", PageSizeChoice::none}, {"best", PageSizeChoice::best}, {"per_run", PageSizeChoice::per_run}})
       .standard("best")
-      .means("Page size of an MR's table: always 4 KiB, or the greatest that fits the whole MR.")
+      .means(
+          "Page size of an MR's table: always 4 KiB, the greatest that fits the whole MR, or for each contiguous run the greatest that "
+          "fits "
+          "it, where the table's entries may differ.")
       .source("Linux 6.12 core/umem.c, ib_umem_find_best_pgsz");
   d.field("largest_page", &DriverParams::largest_page)
       .standard("2GiB")
@@ -40,6 +74,14 @@ void DriverParams::declare(Declaration<DriverParams>& d) {
       .range("4KiB", "1TiB")
       .means("Greatest scatter-gather entry.")
       .source("mlx5: net/mlx5/core/main.c");
+  d.field("largest_mr", &DriverParams::largest_mr)
+      .standard("0B")
+      .means("Greatest MR; 0: no limit of the driver's own.")
+      .source("mlx5: none that matters; irdma: max_mr_size");
+  d.choice("largest_mr_error", &DriverParams::largest_mr_error, {{"EINVAL", SizeRefusal::einval}, {"ENOMEM", SizeRefusal::enomem}})
+      .standard("EINVAL")
+      .means("What a larger one is refused with.")
+      .source("irdma: hw/irdma/verbs.c, irdma_reg_user_mr");
   d.field("key", &DriverParams::key)
       .standard("300ns")
       .range("0ns", "1ms")
@@ -81,10 +123,10 @@ void DriverParams::declare(Declaration<DriverParams>& d) {
       .means("Time that the firmware gives to the command that makes a key known (CREATE_MKEY, SW2HW_MPT) and to no other.")
       .source("estimate (R3: a miss every 17.5 us with up to 8 creations in flight)");
   d.field("create_key_latency", &DriverParams::create_key_latency)
-      .standard("190us")
+      .standard("155us")
       .range("0ns", "1s")
       .means("What passes besides before that command is answered, while the firmware goes on with others.")
-      .source("estimate (R2: registering without a cache takes 230 us more)");
+      .source("estimate (R2: registering without a cache takes 230 us more; R3: 17.5 us a miss with 8 creations in flight)");
   d.field("destroy_key", &DriverParams::destroy_key)
       .standard("17us")
       .range("0ns", "1s")
@@ -100,6 +142,78 @@ void DriverParams::declare(Declaration<DriverParams>& d) {
       .range("0ns", "100us")
       .means("CPU time of each entry that the CPU stores into the table itself.")
       .source("estimate (R1)");
+  d.field("table_chunk", &DriverParams::table_chunk)
+      .standard("0B")
+      .range("0B", "1GiB")
+      .means("Piece of a table that the CPU writes for which a command must be given before its first use; 0: none is needed.")
+      .source("mlx4: 256 KiB (net/mlx4/icm.c); irdma: 2 MiB (hw/irdma/pble.c)");
+  d.field("context_chunk", &DriverParams::context_chunk)
+      .standard("0B")
+      .range("0B", "1GiB")
+      .means("The same for the table of contexts.")
+      .source("mlx4: 256 KiB (net/mlx4/icm.c)");
+  d.field("keep_chunks", &DriverParams::keep_chunks)
+      .standard("false")
+      .means("Whether such pieces stay when nothing in them is used any more; otherwise another command takes each away.")
+      .source("mlx4: false (net/mlx4/icm.c); irdma: true (hw/irdma/pble.c)");
+  d.field("map_chunk", &DriverParams::map_chunk)
+      .standard("5us")
+      .range("0ns", "1s")
+      .means("Time that the firmware gives to such a command.")
+      .source("estimate: as SW2HW_MPT of mlx4 (R1)");
+  d.field("push_entries", &DriverParams::push_entries)
+      .standard("504")
+      .range("1", "16777216")
+      .means("Entries that one message to a device with tables of its own carries at most.")
+      .source("mana: messages of 4 KiB");
+  d.field("push_message", &DriverParams::push_message)
+      .standard("2us")
+      .range("0ns", "1s")
+      .means("Time that the firmware gives to each such message after the first.")
+      .source("estimate; not published");
+}
+
+std::optional<std::vector<std::uint32_t>> DriverParams::cache_limit_list() const {
+  std::vector<std::uint32_t> limits;
+  const char* at = cache_limits.data();
+  const char* const end = at + cache_limits.size();
+  const auto number = [&](std::uint32_t most) -> std::optional<std::uint32_t> {
+    std::uint32_t value = 0;
+    const auto [after, error] = std::from_chars(at, end, value);
+    if (error != std::errc() || value > most) return std::nullopt;
+    at = after;
+    return value;
+  };
+  while (at != end) {
+    if (*at == ' ') {
+      ++at;
+      continue;
+    }
+    const auto limit = number(65535);
+    if (!limit) return std::nullopt;
+    std::uint32_t times = 1;
+    if (at != end && *at == 'x') {
+      ++at;
+      const auto said = number(40);
+      if (!said) return std::nullopt;
+      times = *said;
+    }
+    if (at != end && *at != ' ') return std::nullopt;
+    limits.insert(limits.end(), times, *limit);
+    if (limits.size() > 40) return std::nullopt;
+  }
+  return limits;
+}
+
+KeyPolicyOptions DriverParams::key_options() const {
+  return {most_keys,
+          key_seed,
+          {cache_limit_list().value_or(std::vector<std::uint32_t>{}), cache_in_flight, cache_age, cache_temporary_age, cache_prefill}};
+}
+
+int DriverParams::refusal(Bytes length) const {
+  if (largest_mr.raw == 0 || length <= largest_mr) return 0;
+  return largest_mr_error == SizeRefusal::enomem ? ENOMEM : EINVAL;
 }
 
 PinRules DriverParams::pin_rules() const {

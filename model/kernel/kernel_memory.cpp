@@ -2,13 +2,16 @@
 #include <algorithm>
 
 #include "kernel/kernel.h"
+#include "kernel/memory_pressure.h"
 
 namespace mtsim::kernel {
 
 Kernel::Answer Kernel::mmap(verbs::Thread thread, verbs::MmapRequest request) {
   co_await system_call(thread, params_.mmap);
   const MapReply made = process_.memory.mmap(request);
-  if (made.faults.faults() != 0) co_await cpus->run(thread, ports::Work::fault, params_.fault_time(made.faults));
+  if (made.faults.faults() != 0)
+    co_await cpus->run(thread, ports::Work::fault, params_.fault_time(made.faults) + params_.reclaim_time(made.reclaimed));
+  note_pressure(process_, frames_, scheduler_, made.faults, made.reclaimed);
   verbs::Reply reply;
   reply.error = made.error;
   reply.value = made.address.raw;
@@ -29,9 +32,36 @@ Kernel::Answer Kernel::touch(verbs::Thread thread, Va address, Bytes length, boo
   const auto pages = static_cast<std::int64_t>(pages_spanned(address.raw, length).raw);
   co_await cpus->run(thread, ports::Work::user, params_.touch_page * pages);
   const FaultReply touched = process_.memory.fault_in(address, length, write);
-  if (touched.faults.faults() != 0) co_await cpus->run(thread, ports::Work::fault, params_.fault_time(touched.faults));
+  if (touched.faults.faults() != 0)
+    co_await cpus->run(thread, ports::Work::fault, params_.fault_time(touched.faults) + params_.reclaim_time(touched.reclaimed));
+  note_pressure(process_, frames_, scheduler_, touched.faults, touched.reclaimed);
   verbs::Reply reply;
   reply.error = touched.error;
+  co_return reply;
+}
+
+Kernel::Answer Kernel::mprotect(verbs::Thread thread, Va address, Bytes length, bool readable, bool writable) {
+  co_await system_call(thread, params_.mprotect);
+  const ProtectReply changed = process_.memory.mprotect(address, length, readable, writable);
+  const auto leaves = static_cast<std::int64_t>(changed.leaves);
+  if (leaves != 0) co_await cpus->run(thread, ports::Work::syscall, params_.protect_page * leaves);
+  verbs::Reply reply;
+  reply.error = changed.error;
+  co_return reply;
+}
+
+/// What the system does behind the program's back (pageout, migrate) is done at the expense of the thread that the program names.
+Kernel::Answer Kernel::madvise(verbs::Thread thread, Va address, Bytes length, verbs::Advice advice) {
+  co_await system_call(thread, params_.madvise);
+  const AdviseReply done = process_.memory.madvise(address, length, advice);
+  const Time pages = params_.unmap_page * static_cast<std::int64_t>(done.dropped) +
+                     params_.swap_out * static_cast<std::int64_t>(done.swapped_out) +
+                     params_.migrate_page * static_cast<std::int64_t>(done.migrated);
+  process_.pressure.swapped_out += done.swapped_out;
+  process_.pressure.migrated += done.migrated;
+  if (pages.raw != 0) co_await cpus->run(thread, ports::Work::syscall, pages);
+  verbs::Reply reply;
+  reply.error = done.error;
   co_return reply;
 }
 

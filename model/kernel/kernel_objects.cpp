@@ -75,6 +75,7 @@ Kernel::Answer Kernel::create_qp(verbs::Thread thread, QpObjects objects, ports:
   ++send_cq->users;
   ++recv_cq->users;
   attributes.pd = objects.pd;
+  attributes.receive_pd = srq != nullptr ? srq->pd : objects.pd;
   if (attributes.mtu.raw == 0) attributes.mtu = queue_pairs->link_mtu();
   const std::uint32_t qpn = queue_pairs->create_qp(attributes);
   reply.handle = qps_.add({qpn, objects});

@@ -18,6 +18,11 @@ void declare_registration(Declaration<KernelParams>& d) {
       .range("0ns", "10ms")
       .means("Fixed part of reg_mr on the CPU: user object, umem, MR, restrack.")
       .source("estimate (R2, R6)");
+  d.field("reregistration", &KernelParams::reregistration)
+      .standard("4us")
+      .range("0ns", "10ms")
+      .means("Fixed part of rereg_mr on the CPU: look-ups, and a user object in store for a new MR.")
+      .source("estimate");
   d.field("deregistration", &KernelParams::deregistration)
       .standard("17us")
       .range("0ns", "10ms")
@@ -118,6 +123,50 @@ void declare_memory(Declaration<KernelParams>& d) {
       .source("estimate");
 }
 
+void declare_changes(Declaration<KernelParams>& d) {
+  d.field("mprotect", &KernelParams::mprotect)
+      .standard("1us")
+      .range("0ns", "1ms")
+      .means("Of changing the rights of a mapping, its pages apart.")
+      .source("estimate");
+  d.field("madvise", &KernelParams::madvise)
+      .standard("500ns")
+      .range("0ns", "1ms")
+      .means("Of advice about a range, its pages apart.")
+      .source("estimate: ibv_fork_init with an madvise that probes page sizes makes ibv_reg_mr 10 us slower (rdma-core pull 767)");
+  d.field("protect_page", &KernelParams::protect_page)
+      .standard("20ns")
+      .range("0ns", "100us")
+      .means("Of each page, of whatever size, whose rights change.")
+      .source("estimate");
+  d.field("swap_out", &KernelParams::swap_out)
+      .standard("5us")
+      .range("0ns", "10ms")
+      .means("Of each 4 KiB page swapped out, the writing included, which goes on in clusters.")
+      .source("estimate: an NVMe drive");
+  d.field("swap_in", &KernelParams::swap_in)
+      .standard("20us")
+      .range("0ns", "10ms")
+      .means("Of each 4 KiB page read back from swap, besides the fault.")
+      .source("estimate: an NVMe drive, with read-ahead");
+  d.field("migrate_page", &KernelParams::migrate_page)
+      .standard("1us")
+      .range("0ns", "1ms")
+      .means("Of moving each 4 KiB page to another frame.")
+      .source("estimate");
+  d.field("max_map_count", &KernelParams::max_map_count)
+      .standard("65530")
+      .range("1", "2000000000")
+      .means("vm.max_map_count: mappings that a process may have.")
+      .source("Linux, DEFAULT_MAX_MAP_COUNT");
+  d.field("copy_on_fork", &KernelParams::copy_on_fork)
+      .standard("true")
+      .means(
+          "Whether fork copies pinned pages to the child. ibv_fork_init has nothing to do then; otherwise each range is kept from children "
+          "by madvise.")
+      .source("Linux since 5.12");
+}
+
 void declare_objects(Declaration<KernelParams>& d) {
   d.field("interrupt", &KernelParams::interrupt)
       .standard("3us")
@@ -162,12 +211,18 @@ void KernelParams::declare(Declaration<KernelParams>& d) {
   d.section("kernel", "CPU time of the generic kernel: system calls, pinning, faults, the verbs core.");
   declare_registration(d);
   declare_memory(d);
+  declare_changes(d);
   declare_objects(d);
 }
 
 Time KernelParams::fault_time(const FaultCounts& faults) const {
   return fault_4k * static_cast<std::int64_t>(faults.pages_4k) + fault_2m * static_cast<std::int64_t>(faults.pages_2m) +
-         fault_1g * static_cast<std::int64_t>(faults.pages_1g) + transfer_time(faults.zeroed, zero_rate);
+         fault_1g * static_cast<std::int64_t>(faults.pages_1g) + swap_in * static_cast<std::int64_t>(faults.swapped_in) +
+         transfer_time(faults.zeroed, zero_rate);
+}
+
+Time KernelParams::reclaim_time(const ReclaimCounts& reclaimed) const {
+  return swap_out * static_cast<std::int64_t>(reclaimed.swapped_out) + unmap_page * static_cast<std::int64_t>(reclaimed.dropped);
 }
 
 }  // namespace mtsim::kernel

@@ -3,12 +3,12 @@
 
 #include "base/parameter.h"
 #include "base/units.h"
-#include "host/leaf.h"
+#include "host/address_space.h"
 
 namespace mtsim::kernel {
 
 struct KernelParams {
-  Time syscall, registration, deregistration;
+  Time syscall, registration, reregistration, deregistration;
   Time pin_batch, pin_page, pin_grab;
   Time fault_4k, fault_2m, fault_1g;
   BitRate zero_rate;
@@ -18,11 +18,17 @@ struct KernelParams {
   Time unpin_run, unpin_page;
   Time interrupt, wake_up;
   Time mmap, munmap, unmap_page, touch_page;
+  Time mprotect, madvise, protect_page;
+  Time swap_out, swap_in, migrate_page;
+  std::uint64_t max_map_count{};
+  bool copy_on_fork{};
   Time pd, cq, srq, qp, modify_qp;
   static void declare(Declaration<KernelParams>& d);
 
   /// Of taking the faults and clearing what must be cleared.
   Time fault_time(const FaultCounts& faults) const;
+  /// Of finding frames for them.
+  Time reclaim_time(const ReclaimCounts& reclaimed) const;
 };
 
 }  // namespace mtsim::kernel

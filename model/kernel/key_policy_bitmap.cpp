@@ -12,7 +12,7 @@ class BitmapKeys : public KeyPolicy {
  public:
   explicit BitmapKeys(const KeyPolicyOptions& options) : slots_(static_cast<std::uint32_t>(std::bit_ceil(options.most_keys))) {}
 
-  std::optional<KeyGrant> take(std::uint64_t) override {
+  std::optional<KeyGrant> take(std::uint64_t, Time) override {
     std::uint32_t slot = next_;
     if (!freed_.empty()) {
       slot = *freed_.begin();
@@ -20,14 +20,16 @@ class BitmapKeys : public KeyPolicy {
     } else if (next_ < slots_) {
       ++next_;
     } else {
+      // mlx4_bitmap_alloc looks from the beginning once more, under the next generation, before it gives up.
+      generation_ += slots_;
       return std::nullopt;
     }
-    return KeyGrant{Key(std::rotl(slot | generation_, 8)), false};
+    return KeyGrant{Key(std::rotl(slot | generation_, 8))};
   }
 
-  bool keeps(std::uint64_t) const override { return false; }
+  bool keeps(const KeyGrant&) const override { return false; }
 
-  void give_back(KeyGrant grant, std::uint64_t) override {
+  void give_back(const KeyGrant& grant, Time) override {
     freed_.insert(std::rotr(grant.key.raw, 8) & (slots_ - 1));
     generation_ += slots_;
   }

@@ -1,5 +1,5 @@
-// Each registration creates a key, each deregistration destroys it. The variant is a counter of the device's (mlx5 without its cache,
-// Linux hw/mlx5/mr.c, assign_mkey_variant).
+// Each registration creates a key, each deregistration destroys it. The variant is a counter of the device's, from 1 on (mlx5 without its
+// cache, Linux hw/mlx5/mr.c, assign_mkey_variant).
 #include "kernel/key_index.h"
 #include "kernel/key_policy.h"
 
@@ -10,13 +10,13 @@ class CountedKeys : public KeyPolicy {
  public:
   explicit CountedKeys(const KeyPolicyOptions& options) : indices_(options.most_keys) {}
 
-  std::optional<KeyGrant> take(std::uint64_t) override {
+  std::optional<KeyGrant> take(std::uint64_t, Time) override {
     const auto index = indices_.take();
     if (!index) return std::nullopt;
-    return KeyGrant{Key(*index, variant_++), false};
+    return KeyGrant{Key(*index, ++variant_)};
   }
-  bool keeps(std::uint64_t) const override { return false; }
-  void give_back(KeyGrant grant, std::uint64_t) override { indices_.give_back(grant.key.index()); }
+  bool keeps(const KeyGrant&) const override { return false; }
+  void give_back(const KeyGrant& grant, Time) override { indices_.give_back(grant.key.index()); }
 
  private:
   KeyIndices indices_;

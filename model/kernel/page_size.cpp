@@ -40,4 +40,9 @@ std::uint64_t count_blocks(Iova iova, Bytes length, Bytes page) {
   return (iova.raw + (length.raw - 1)) / page.raw - iova.raw / page.raw + 1;
 }
 
+std::uint64_t count_blocks_per_run(const DmaMap& map, Iova iova, PageSizes supported) {
+  if (map.length().raw == 0 || (supported & page_bytes.raw) == 0 || iova.raw % page_bytes.raw != map.lead().raw) return 0;
+  return map.count_leaves(iova.raw / page_bytes.raw, supported);
+}
+
 }  // namespace mtsim

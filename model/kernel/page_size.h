@@ -1,4 +1,4 @@
-// The page size in which a NIC's table maps an MR: one size for the whole of it.
+// The page size in which a NIC's table maps an MR: one size for the whole of it, or each block as great as it can be.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace mtsim {
 
-/// Who chooses: nobody (always 4 KiB), or the kernel's rule for the greatest that fits.
-enum class PageSizeChoice : std::uint8_t { none, best };
+/// Who chooses: nobody (always 4 KiB), the kernel's rule for the greatest that fits the whole MR, or each run for itself.
+enum class PageSizeChoice : std::uint8_t { none, best, per_run };
 
 /// Page sizes that a device supports: bit k stands for 2^k bytes.
 using PageSizes = std::uint64_t;
@@ -25,5 +25,9 @@ Bytes best_page_size(const DmaMap&, Iova, PageSizes supported);
 
 /// Blocks of the size `page` that the range of `length` bytes from `iova` on touches: entries of its table.
 std::uint64_t count_blocks(Iova, Bytes length, Bytes page);
+
+/// Blocks of a table that may mix page sizes: whole 4 KiB pages of each contiguous run are cut into the greatest supported blocks that are
+/// aligned on both sides. 0 when no block fits, as for a length of 0 or addresses that differ within a page.
+std::uint64_t count_blocks_per_run(const DmaMap&, Iova, PageSizes supported);
 
 }  // namespace mtsim

@@ -2,7 +2,7 @@
 
 namespace mtsim {
 
-PinPlan plan_pinning(const PinnedRange& range, const FaultCounts& faults, Iova iova, const PinRules& rules) {
+PinPlan plan_pinning(const PinnedRange& range, const FaultCounts& faults, const PinRules& rules) {
   PinPlan plan;
   plan.pages = Pages(range.counts.pages);
   plan.batches = ceil_div(range.counts.pages, pin_batch_pages);
@@ -10,10 +10,20 @@ PinPlan plan_pinning(const PinnedRange& range, const FaultCounts& faults, Iova i
   plan.grabs = range.counts.grabs;
   plan.faults = faults;
   plan.sg_entries = count_sg_entries(range.map, rules.max_segment);
-  const bool best = rules.choice == PageSizeChoice::best;
-  if (range.length.raw != 0) plan.page_size = best ? best_page_size(range.map, iova, rules.page_sizes) : page_bytes;
-  if (plan.page_size.raw != 0) plan.blocks = count_blocks(iova, range.length, plan.page_size);
   return plan;
+}
+
+void plan_table(PinPlan& plan, const DmaMap& device, Iova iova, const PinRules& rules) {
+  plan.page_size = Bytes(0);
+  plan.blocks = 0;
+  if (device.length().raw == 0) return;
+  if (rules.choice == PageSizeChoice::per_run) {
+    plan.blocks = count_blocks_per_run(device, iova, rules.page_sizes);
+    if (plan.blocks != 0) plan.page_size = page_bytes;
+    return;
+  }
+  plan.page_size = rules.choice == PageSizeChoice::best ? best_page_size(device, iova, rules.page_sizes) : page_bytes;
+  if (plan.page_size.raw != 0) plan.blocks = count_blocks(iova, device.length(), plan.page_size);
 }
 
 }  // namespace mtsim

@@ -1,5 +1,5 @@
-// How much work one registration is, as counts and nothing else: what the kernel walks, writes and merges for a pinned range. Whoever
-// owns the costs multiplies.
+// How much work one registration is, as counts and nothing else: what the kernel walks, writes and merges for a pinned range, and what it
+// writes to the NIC's table once the range is mapped for DMA. Whoever owns the costs multiplies.
 #pragma once
 
 #include <cstdint>
@@ -24,12 +24,16 @@ struct PinPlan {
   std::uint64_t folios = 0;      ///< F: page table leaves touched
   std::uint64_t grabs = 0;       ///< references taken: leaves, each once a batch
   FaultCounts faults;            ///< pages that had to be brought in first
-  std::uint64_t sg_entries = 0;  ///< R: entries of the scatter-gather table
-  Bytes page_size;               ///< of the NIC's table; 0 when none fits, as for a length of 0 (EINVAL)
+  std::uint64_t sg_entries = 0;  ///< entries of the scatter-gather table, before an IOMMU joins them
+  Bytes page_size;               ///< of the NIC's table, or the least of it; 0 when none fits, as for a length of 0 (EINVAL)
   std::uint64_t blocks = 0;      ///< M: entries of the NIC's table
 };
 
-/// `iova` is the first address as operations will see it.
-PinPlan plan_pinning(const PinnedRange&, const FaultCounts&, Iova, const PinRules&);
+/// All but the NIC's table, about which `plan_table` decides.
+PinPlan plan_pinning(const PinnedRange&, const FaultCounts&, const PinRules&);
+
+/// Page size and entries of the NIC's table. `device` is the range at the addresses that the device uses; `iova` is its first address as
+/// operations will see it.
+void plan_table(PinPlan&, const DmaMap& device, Iova, const PinRules&);
 
 }  // namespace mtsim

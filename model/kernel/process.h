@@ -1,9 +1,12 @@
 // What the kernel keeps of a process that uses the NIC.
 #pragma once
 
+#include <optional>
+
 #include "host/address_space.h"
 #include "kernel/memlock.h"
 #include "kernel/object_table.h"
+#include "ports/memory_use.h"
 
 namespace mtsim::kernel {
 
@@ -12,10 +15,12 @@ struct Pd {
 };
 
 struct Process {
-  explicit Process(FramePool& frames) : memory(frames) {}
+  Process(FramePool& frames, const AddressSpaceLimits& limits) : memory(frames, limits) {}
   AddressSpace memory;
   Memlock memlock;
   ObjectTable<Pd> pds;
+  std::uint64_t pinned_regions = 0;  ///< MRs that hold pages
+  ports::MemoryUse pressure;         ///< what memory that ran short has led to
 };
 
 }  // namespace mtsim::kernel

@@ -3,27 +3,23 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "kernel/access_check.h"
+#include "kernel/memory_pressure.h"
+
 namespace mtsim::kernel {
 namespace {
 
 using ports::Work;
 using Step = ports::RegistrationStep;
-using verbs::Access;
-
-bool any(Access granted, Access of) { return (granted & of) != Access::none; }
-
-/// ib_access_writable: whether the device may come to write, so that the pages must be writable for the process.
-bool writable(Access access) { return any(access, Access::local_write | Access::remote_write | Access::remote_atomic | Access::mw_bind); }
 
 Time times(Time each, std::uint64_t n) { return each * static_cast<std::int64_t>(n); }
 
 }  // namespace
 
-/// ib_uverbs_reg_mr and ib_check_mr_access, in their order.
+/// ib_uverbs_reg_mr, in its order.
 int RegPath::check_request(const verbs::RegMrRequest& request) const {
   if (request.address.raw % page_bytes.raw != request.iova.raw % page_bytes.raw) return EINVAL;
-  if (any(request.access, Access::remote_write | Access::remote_atomic) && !any(request.access, Access::local_write)) return EINVAL;
-  if (any(request.access, Access::on_demand)) return EOPNOTSUPP;
+  if (const int error = check_access(request.access); error != 0) return error;
   if (parts_.process.pds.find(request.pd) == nullptr) return EINVAL;
   return 0;
 }
@@ -32,16 +28,16 @@ engine::Task<verbs::Reply> RegPath::reg_mr(verbs::Thread thread, verbs::RegMrReq
   Call call(parts_.scheduler, parts_.cpus, parts_.kernel, thread, ports::RegistrationRecord::Call::reg_mr, laps_);
   verbs::Reply reply;
   Mr mr;
-  mr.pd = request.pd;
-  mr.length = request.length;
 
   co_await call.work(Step::syscall, Work::registration, parts_.kernel.syscall);
   reply.error = check_request(request);
+  if (reply.error == 0) reply.error = parts_.driver.refusal(request.length);
   if (reply.error == 0) {
     ++parts_.process.pds.find(request.pd)->users;
     reply.error = co_await get_umem(call, request, mr);
     if (reply.error == 0) {
-      reply.error = co_await create_mr(call, request, mr);
+      reply.error = co_await choose_page_size(call, request, mr);
+      if (reply.error == 0) reply.error = co_await create_mr(call, request, mr);
       if (reply.error != 0) co_await release_umem(call, mr);
     }
     if (reply.error != 0) --parts_.process.pds.find(request.pd)->users;
@@ -65,13 +61,26 @@ engine::Task<int> RegPath::get_umem(Call& call, const verbs::RegMrRequest& reque
   // pin_user_pages_fast, batch by batch; what is absent goes through faultin_page.
   PinReply pinned = parts_.process.memory.pin(request.address, request.length, writable(request.access));
   call.cost().faults += pinned.faults.faults();
-  if (pinned.faults.faults() != 0) co_await call.work(Step::fault, Work::fault, cost.fault_time(pinned.faults));
+  if (pinned.faults.faults() != 0)
+    co_await call.work(Step::fault, Work::fault, cost.fault_time(pinned.faults) + cost.reclaim_time(pinned.reclaimed));
+  note_pressure(parts_.process, parts_.frames, parts_.scheduler, pinned.faults, pinned.reclaimed);
   if (pinned.error != 0) {
+    // umem_release: what was pinned up to there is let go again.
+    const std::uint64_t before = pinned.until_error.raw;
+    const std::uint64_t batches = ceil_div(before + 1, pin_batch_pages);
+    co_await call.work(Step::pin, Work::pin, times(cost.pin_batch, batches) + times(cost.pin_page + cost.pin_grab, before));
+    if (before != 0) co_await call.work(Step::unpin, Work::unpin, times(cost.unpin_page, before));
     parts_.process.memlock.uncharge(pages_spanned(request.address.raw, request.length));
     co_return pinned.error;
   }
-  mr.plan = plan_pinning(pinned.range, pinned.faults, request.iova, parts_.driver.pin_rules());
+  mr.pd = request.pd;
+  mr.length = request.length;
+  mr.access = request.access;
+  mr.pinned_for_writing = writable(request.access);
+  mr.iova = request.iova;
+  mr.plan = plan_pinning(pinned.range, pinned.faults, parts_.driver.pin_rules());
   mr.range = std::move(pinned.range);
+  ++parts_.process.pinned_regions;
   const PinPlan& plan = mr.plan;
   totals_.pinned_now += page_bytes * plan.pages.raw;
   totals_.pinned_most = std::max(totals_.pinned_most, totals_.pinned_now);
@@ -85,29 +94,36 @@ engine::Task<int> RegPath::get_umem(Call& call, const verbs::RegMrRequest& reque
 
   // sg_alloc_append_table_from_pages scans every batch twice: it counts, then it fills in.
   co_await call.work(Step::sg, Work::sg, times(cost.sg_compare, 2 * plan.pages.raw) + times(cost.sg_entry, plan.sg_entries));
-  // ib_dma_map_sgtable_attrs, without an IOMMU: dma_direct_map_sg
-  co_await call.work(Step::dma_map, Work::dma_map, times(cost.dma_map, plan.sg_entries));
-  co_return 0;
+  // ib_dma_map_sgtable_attrs
+  const DmaMapper::Request mapping{mr.range.map, plan.sg_entries, parts_.driver.largest_segment};
+  const int error = co_await parts_.dma.map(call, mapping, mr.dma);
+  call.cost().dma_runs += mr.dma.runs;
+  if (error != 0) co_await release_umem(call, mr);
+  co_return error;
+}
+
+/// ib_umem_find_best_pgsz
+engine::Task<int> RegPath::choose_page_size(Call& call, const verbs::RegMrRequest& request, Mr& mr) {
+  co_await call.work(Step::page_size, Work::page_size, times(parts_.kernel.page_size_run, mr.dma.runs));
+  plan_table(mr.plan, *mr.dma.device, request.iova, parts_.driver.pin_rules());
+  co_return mr.plan.page_size.raw == 0 ? EINVAL : 0;
 }
 
 /// create_real_mr
 engine::Task<int> RegPath::create_mr(Call& call, const verbs::RegMrRequest& request, Mr& mr) {
-  // ib_umem_find_best_pgsz
-  co_await call.work(Step::page_size, Work::page_size, times(parts_.kernel.page_size_run, mr.plan.sg_entries));
-  if (mr.plan.page_size.raw == 0) co_return EINVAL;
-
   // mlx5_mr_cache_alloc, mlx4_mr_alloc
   const std::optional<KeyGrant> grant = parts_.keys.take(mr.plan.blocks);
   co_await call.work(Step::key, Work::key, parts_.driver.key);
   if (!grant) co_return ENOMEM;
   mr.key = grant->key;
+  mr.grant = *grant;
 
   translate::Region region;
   region.grant = {mr.key, request.pd, request.access, request.iova, request.length, true};
   region.block = mr.plan.page_size;
-  region.map = std::make_shared<const DmaMap>(mr.range.map);
-  const int error = co_await parts_.writer.load(call, region, grant->created);
-  if (error != 0) parts_.keys.give_back(*grant, mr.plan.blocks);
+  region.map = mr.dma.device;
+  const int error = co_await parts_.writer.load(call, region, *grant);
+  if (error != 0) parts_.keys.give_back(*grant);
   else call.cost().table_entries += mr.plan.blocks;
   co_return error;
 }
@@ -116,12 +132,23 @@ engine::Task<int> RegPath::create_mr(Call& call, const verbs::RegMrRequest& requ
 engine::Task<int> RegPath::release_umem(Call& call, const Mr& mr) {
   const KernelParams& cost = parts_.kernel;
   // ib_dma_unmap_sgtable_attrs
-  co_await call.work(Step::dma_map, Work::dma_map, times(cost.dma_unmap, mr.plan.sg_entries));
+  co_await parts_.dma.unmap(call, mr.dma);
   // unpin_user_page_range_dirty_lock for each entry
   co_await call.work(Step::unpin, Work::unpin, times(cost.unpin_run, mr.plan.sg_entries) + times(cost.unpin_page, mr.plan.pages.raw));
   parts_.process.memory.unpin(mr.range);
+  --parts_.process.pinned_regions;
   parts_.process.memlock.uncharge(mr.plan.pages);
   totals_.pinned_now -= page_bytes * mr.plan.pages.raw;
+  co_return 0;
+}
+
+/// mlx5r_handle_mkey_cleanup, mlx4_mr_free. An answer other than 0 would be a fault of the device: there is nothing to undo.
+engine::Task<int> RegPath::end_key(Call& call, const Mr& mr) {
+  KeyGrant grant = mr.grant;
+  grant.created = parts_.keys.keeps(grant);
+  co_await parts_.writer.revoke(call, mr.key, grant.created);
+  co_await call.work(Step::key, Work::key, parts_.driver.key);
+  parts_.keys.give_back(grant);
   co_return 0;
 }
 
@@ -130,20 +157,18 @@ engine::Task<verbs::Reply> RegPath::dereg_mr(verbs::Thread thread, verbs::Handle
   verbs::Reply reply;
   Bytes length;
   co_await call.work(Step::syscall, Work::registration, parts_.kernel.syscall);
-  if (mrs_.find(handle) == nullptr) {
-    reply.error = EINVAL;
+  const Mr* found = mrs_.find(handle);
+  if (found == nullptr || found->busy) {
+    reply.error = found == nullptr ? EINVAL : EBUSY;
   } else {
     // From here on another dereg_mr of the same handle finds nothing.
-    const Mr mr = mrs_.remove(handle);
+    Mr mr = mrs_.remove(handle);
     length = mr.length;
     co_await call.work(Step::syscall, Work::registration, parts_.kernel.deregistration);
-    // mlx5r_handle_mkey_cleanup, mlx4_mr_free. An answer other than 0 would be a fault of the device: there is nothing to undo.
-    const bool keep = parts_.keys.keeps(mr.plan.blocks);
-    co_await parts_.writer.revoke(call, mr.key, keep);
-    co_await call.work(Step::key, Work::key, parts_.driver.key);
-    parts_.keys.give_back({mr.key, keep}, mr.plan.blocks);
+    co_await end_key(call, mr);
     call.cost().pages += mr.plan.pages;
     call.cost().sg_entries += mr.plan.sg_entries;
+    call.cost().dma_runs += mr.dma.runs;
     co_await release_umem(call, mr);
     --parts_.process.pds.find(mr.pd)->users;
   }
@@ -153,12 +178,19 @@ engine::Task<verbs::Reply> RegPath::dereg_mr(verbs::Thread thread, verbs::Handle
 
 void RegPath::close(Call& call, int error, Bytes length) {
   const ports::RegistrationRecord& record = call.finish(error, length);
-  if (record.call == ports::RegistrationRecord::Call::reg_mr) {
-    ++totals_.reg_mr;
-    totals_.reg_cost += record.cost;
-  } else {
-    ++totals_.dereg_mr;
-    totals_.dereg_cost += record.cost;
+  switch (record.call) {
+    case ports::RegistrationRecord::Call::reg_mr:
+      ++totals_.reg_mr;
+      totals_.reg_cost += record.cost;
+      break;
+    case ports::RegistrationRecord::Call::rereg_mr:
+      ++totals_.rereg_mr;
+      totals_.rereg_cost += record.cost;
+      break;
+    case ports::RegistrationRecord::Call::dereg_mr:
+      ++totals_.dereg_mr;
+      totals_.dereg_cost += record.cost;
+      break;
   }
   if (observer_ != nullptr) observer_->finished(record);
 }

@@ -1,13 +1,14 @@
-// reg_mr and dereg_mr, step by step as Linux 6.12 does them: what is checked in what order, what is pinned and charged, and how long each
-// step keeps the CPU.
+// reg_mr, rereg_mr and dereg_mr, step by step as Linux 6.12 does them: what is checked in what order, what is pinned and charged, and how
+// long each step keeps the CPU.
 #pragma once
 
 #include <memory>
 
 #include "kernel/call.h"
+#include "kernel/dma_mapping.h"
 #include "kernel/driver_params.h"
 #include "kernel/kernel_params.h"
-#include "kernel/key_policy.h"
+#include "kernel/key_keeper.h"
 #include "kernel/process.h"
 #include "kernel/table_writer.h"
 
@@ -15,8 +16,8 @@ namespace mtsim::kernel {
 
 /// What the registrations of a host came to.
 struct RegistrationTotals {
-  std::uint64_t reg_mr = 0, dereg_mr = 0;  ///< calls, failed ones included
-  ports::RegistrationCost reg_cost, dereg_cost;
+  std::uint64_t reg_mr = 0, rereg_mr = 0, dereg_mr = 0;  ///< calls, failed ones included
+  ports::RegistrationCost reg_cost, rereg_cost, dereg_cost;
   Bytes pinned_now, pinned_most;
 };
 
@@ -30,11 +31,15 @@ class RegPath {
     const DriverParams& driver;
     Process& process;
     TableWriter& writer;
-    KeyPolicy& keys;
+    KeyKeeper& keys;
+    DmaMapper& dma;
+    const FramePool& frames;
+    TableWriterContext device;  ///< for what changes a key without its table
   };
   explicit RegPath(const Parts& parts) : parts_(parts) {}
 
   engine::Task<verbs::Reply> reg_mr(verbs::Thread thread, verbs::RegMrRequest request);
+  engine::Task<verbs::Reply> rereg_mr(verbs::Thread thread, verbs::ReregMrRequest request);
   engine::Task<verbs::Reply> dereg_mr(verbs::Thread thread, verbs::Handle handle);
 
   /// Null: nobody is told. A LapObserver is told of each step as well.
@@ -48,13 +53,26 @@ class RegPath {
   struct Mr {
     verbs::Handle pd = 0;
     Key key;
+    KeyGrant grant;
     Bytes length;
+    verbs::Access access = verbs::Access::none;
+    Iova iova;
+    bool pinned_for_writing = false;
+    bool busy = false;     ///< a rereg_mr holds the handle
+    bool revoked = false;  ///< a rereg_mr failed after it had taken the old translations away
     PinPlan plan;
     PinnedRange range;
+    DmaMapping dma;
   };
 
   int check_request(const verbs::RegMrRequest& request) const;
+  int check_rereg(const verbs::ReregMrRequest& request);
+  engine::Task<int> rereg_user_mr(Call& call, const verbs::ReregMrRequest& request, Mr& mr);
+  engine::Task<int> change_context(Call& call, const Mr& mr, verbs::Handle pd, verbs::Access access);
+  engine::Task<int> change_translation(Call& call, const verbs::RegMrRequest& request, Mr& mr);
+  engine::Task<int> end_key(Call& call, const Mr& mr);
   engine::Task<int> get_umem(Call& call, const verbs::RegMrRequest& request, Mr& mr);
+  engine::Task<int> choose_page_size(Call& call, const verbs::RegMrRequest& request, Mr& mr);
   engine::Task<int> create_mr(Call& call, const verbs::RegMrRequest& request, Mr& mr);
   engine::Task<int> release_umem(Call& call, const Mr& mr);
   void close(Call& call, int error, Bytes length);

@@ -15,6 +15,10 @@ inline constexpr Bytes mlx5_max_segment = GiB(2);
 /// Number of entries. `max_segment` is at least a page; what it has beyond whole pages is not used.
 std::uint64_t count_sg_entries(const DmaMap&, Bytes max_segment);
 
+/// Entries of the same table once an IOMMU has put it into one run: each takes as many of the entries before as fit the limit whole
+/// (drivers/iommu/dma-iommu.c, __finalise_sg). O(entries of the result).
+std::uint64_t count_joined_segments(const DmaMap&, Bytes max_segment);
+
 /// Calls `visit(DmaRun)` for each entry, in order, while it returns true. Entries are whole pages.
 template <class Visit>
 void for_each_sg_entry(const DmaMap& map, Bytes max_segment, Visit visit) {

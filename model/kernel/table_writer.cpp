@@ -5,10 +5,20 @@ namespace {
 
 constexpr Bytes inline_input{16};
 constexpr Bytes mailbox_bytes{512};
+constexpr Bytes create_mkey_input{272};
+constexpr Bytes destroy_mkey_input{16};
 
 }  // namespace
 
 Bytes command_input(Bytes whole) { return whole <= inline_input ? Bytes(0) : whole - inline_input; }
+
+ports::Command::Request create_key_command(const DriverParams& params) {
+  return {command_input(create_mkey_input), nullptr, params.create_key, params.create_key_latency};
+}
+
+ports::Command::Request destroy_key_command(const DriverParams& params) {
+  return {command_input(destroy_mkey_input), nullptr, params.destroy_key, params.destroy_key_latency};
+}
 
 engine::Task<int> run_command(const TableWriterContext& context, Call& call, const ports::Command::Request& request,
                               std::uint64_t entries) {

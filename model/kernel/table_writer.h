@@ -7,6 +7,7 @@
 #include "engine/semaphore.h"
 #include "kernel/call.h"
 #include "kernel/driver_params.h"
+#include "kernel/key_policy.h"
 #include "ports/memory.h"
 #include "ports/nic.h"
 
@@ -15,9 +16,8 @@ namespace mtsim::kernel {
 class TableWriter {
  public:
   virtual ~TableWriter() = default;
-  /// Makes the region's key usable. `created`: the device knows the key already. 0, or ENOMEM when the NIC's tables are full or it
-  /// refuses the command.
-  virtual engine::Task<int> load(Call& call, const translate::Region& region, bool created) = 0;
+  /// Makes the region's key usable, which `grant` has given. 0, or ENOMEM when the NIC's tables are full or it refuses the command.
+  virtual engine::Task<int> load(Call& call, const translate::Region& region, const KeyGrant& grant) = 0;
   /// Nothing reaches memory by `key` from the end of this on. `keep`: the device goes on knowing the key.
   virtual engine::Task<int> revoke(Call& call, Key key, bool keep) = 0;
 
@@ -43,6 +43,11 @@ using TableWriters = Registry<TableWriter, const TableWriterContext&>;
 /// One firmware command from end to end (mlx5 net/mlx5/core/cmd.c, mlx5_cmd_exec): filling its mailboxes, posting it, sleeping until its
 /// completion event. `entries` of the input are translation entries.
 engine::Task<int> run_command(const TableWriterContext& context, Call& call, const ports::Command::Request& request, std::uint64_t entries);
+
+/// The commands that make a key known without translations, and unknown: mlx5's CREATE_MKEY and DESTROY_MKEY
+/// (include/linux/mlx5/mlx5_ifc.h).
+ports::Command::Request create_key_command(const DriverParams& params);
+ports::Command::Request destroy_key_command(const DriverParams& params);
 
 /// Bytes of input beyond the 16 that stand in the command's own entry.
 Bytes command_input(Bytes whole);

@@ -17,7 +17,7 @@ class CommandWriter : public TableWriter {
  public:
   explicit CommandWriter(const TableWriterContext& context) : context_(context), slow_path_(context.scheduler, 1) {}
 
-  engine::Task<int> load(Call& call, const translate::Region& region, bool) override {
+  engine::Task<int> load(Call& call, const translate::Region& region, const KeyGrant&) override {
     translate::TableWrites writes;
     if (!context_.tables.architecture().build(region, writes)) co_return ENOMEM;
     const Bytes list = octoword * ceil_div(writes.entries, 2);

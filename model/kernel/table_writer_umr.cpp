@@ -12,9 +12,6 @@
 namespace mtsim::kernel {
 namespace {
 
-/// CREATE_MKEY without translations, and DESTROY_MKEY (include/linux/mlx5/mlx5_ifc.h).
-constexpr Bytes create_mkey_input{272};
-constexpr Bytes destroy_mkey_input{16};
 constexpr Bytes list_buffer_bytes = MiB(1);
 /// UMR writes tables in units of 64 bytes.
 constexpr std::uint64_t entries_per_unit = 8;
@@ -22,16 +19,24 @@ constexpr std::uint64_t entries_per_unit = 8;
 class UmrWriter : public TableWriter {
  public:
   explicit UmrWriter(const TableWriterContext& context)
-      : context_(context), queue_pair_(context.scheduler, context.params.umr_requests), posting_(context.scheduler, 1) {}
+      : context_(context),
+        queue_pair_(context.scheduler, context.params.umr_requests),
+        posting_(context.scheduler, 1),
+        slow_path_(context.scheduler, 1) {}
 
-  engine::Task<int> load(Call& call, const translate::Region& region, bool created) override {
+  engine::Task<int> load(Call& call, const translate::Region& region, const KeyGrant& grant) override {
     translate::TableWrites writes;
     if (!prepare_buffer() || !context_.tables.architecture().build(region, writes)) co_return ENOMEM;
-    if (!created) {
-      // mlx5_core_create_mkey, for a key in the free state.
-      const ports::Command::Request create{command_input(create_mkey_input), nullptr, context_.params.create_key,
-                                           context_.params.create_key_latency};
-      if (const int error = co_await run_command(context_, call, create, 0); error != 0) co_return error;
+    if (!grant.created) {
+      // mlx5_core_create_mkey, for a key in the free state; alloc_cacheable_mr has it done under slow_path_mutex where there is no class.
+      if (grant.alone) {
+        if (slow_path_.in_use() != 0) call.sleep();
+        co_await slow_path_.take();
+        call.lap(Call::Step::wait);
+      }
+      const int error = co_await run_command(context_, call, create_key_command(context_.params), 0);
+      if (grant.alone) slow_path_.give();
+      if (error != 0) co_return error;
     }
     // mlx5r_umr_update_mr_pas: as many work requests as the list takes, one after the other; the last one enables the key.
     for (std::uint64_t left = writes.entries;;) {
@@ -51,8 +56,8 @@ class UmrWriter : public TableWriter {
       co_return co_await post_send_wait(call, request, 0);
     }
     // mlx5_core_destroy_mkey
-    const ports::Command::Request destroy{command_input(destroy_mkey_input), &writes, context_.params.destroy_key,
-                                          context_.params.destroy_key_latency};
+    ports::Command::Request destroy = destroy_key_command(context_.params);
+    destroy.writes = &writes;
     co_return co_await run_command(context_, call, destroy, 0);
   }
 
@@ -90,7 +95,7 @@ class UmrWriter : public TableWriter {
   }
 
   TableWriterContext context_;
-  engine::Semaphore queue_pair_, posting_;
+  engine::Semaphore queue_pair_, posting_, slow_path_;
   std::optional<Pa> list_;
 };
 

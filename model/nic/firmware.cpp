@@ -53,6 +53,10 @@ void Firmware::end_of_elaboration() {
 }
 
 void Firmware::write_tables(const translate::TableWrites& writes) {
+  if (writes.in_device) {
+    tables->commit(writes);
+    return;
+  }
   dma->write(writes.context, context, nullptr);
   if (writes.entries != 0) dma->write(writes.table, writes.table_bytes(), nullptr);
   counts_.table_bytes += context.raw + writes.table_bytes().raw;

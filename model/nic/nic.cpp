@@ -11,6 +11,8 @@ std::unique_ptr<translate::Architecture> translation(const NicSettings& settings
   options.mpt_line = settings.mpt_cache.line;
   options.mtt_line = settings.mtt_cache.line;
   options.contexts = settings.nic.contexts;
+  options.allocation = settings.nic.table_allocation;
+  options.table_entries = settings.nic.table_entries;
   return translate::Architectures::make(settings.nic.translation, options);
 }
 

@@ -30,6 +30,15 @@ void NicParams::declare(Declaration<NicParams>& d) {
       .range("128MiB", "1TiB")
       .means("Host memory set aside for translation tables (ICM).")
       .source("estimate; grows on demand in life");
+  d.choice("table_allocation", &NicParams::table_allocation,
+           {{"first_fit", translate::Allocation::first_fit}, {"buddy", translate::Allocation::buddy}})
+      .standard("first_fit")
+      .means("How flat_mtt gives out room: exact, or powers of two of 8 entries, which a fragmented table may be out of before it is full.")
+      .source("mlx5: the firmware's affair; mlx4: buddy, net/mlx4/mr.c");
+  d.field("table_entries", &NicParams::table_entries)
+      .standard("0")
+      .means("Translation entries of all MRs together at most, beyond which reg_mr fails with ENOMEM; 0: as many as table_space holds.")
+      .source("mlx4: 2^log_num_mtt x 2^log_mtts_per_seg");
   d.field("write_buffer", &NicParams::write_buffer)
       .standard("32KiB")
       .range("256B", "64MiB")

@@ -4,6 +4,7 @@
 #include "base/parameter.h"
 #include "base/units.h"
 #include "nic/cache.h"
+#include "translate/architecture.h"
 
 namespace mtsim::nic {
 
@@ -12,6 +13,8 @@ struct NicParams {
   std::string translation;
   Bytes table_space{}, write_buffer{};
   std::uint32_t walks{}, contexts{};
+  translate::Allocation table_allocation{};
+  std::uint64_t table_entries{};
   static void declare(Declaration<NicParams>& d);
 };
 

@@ -232,7 +232,8 @@ engine::Flow Requester::accept(Qp& qp) {
         query.order = qp.requester_order;
         const Scatter units{scheduler_, clock_, *translator.operator->(), *dma.operator->()};
         const std::span<const verbs::Sge> sges(wqe.sges, wqe.sge_count);
-        if (!co_await scatter(units, qp, sges, packet->offset, packet->payload.raw, Time(), query)) status = verbs::Status::LOC_PROT_ERR;
+        if (!co_await scatter(units, qp, qp.attributes.pd, sges, packet->offset, packet->payload.raw, Time(), query))
+          status = verbs::Status::LOC_PROT_ERR;
       }
       if (qp.sends_in(life)) {
         stamp(wqe, Step::scatter) = scheduler_.now();

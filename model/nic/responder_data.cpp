@@ -79,7 +79,7 @@ engine::Task<verbs::Nak> Responder::place_send(Qp& qp, ports::Packet& packet, Ti
   query.judged = query.ready = begin;
   const Scatter units{scheduler_, clock_, *translator.operator->(), *dma.operator->()};
   const std::span<const verbs::Sge> sges(wqe.sges, wqe.sge_count);
-  const bool placed = co_await scatter(units, qp, sges, packet.offset, packet.payload.raw, begin, query);
+  const bool placed = co_await scatter(units, qp, qp.attributes.receive_pd, sges, packet.offset, packet.payload.raw, begin, query);
   packet.stamp[judged] = query.judged;
   packet.stamp[translated] = query.ready;
   if (placed || qp.life != life) co_return verbs::Nak::none;

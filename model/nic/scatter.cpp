@@ -4,8 +4,8 @@
 
 namespace mtsim::nic {
 
-engine::Task<bool> scatter(Scatter units, Qp& qp, std::span<const verbs::Sge> sges, std::uint64_t offset, std::uint64_t length, Time begin,
-                           ports::Query& query) {
+engine::Task<bool> scatter(Scatter units, Qp& qp, std::uint32_t pd, std::span<const verbs::Sge> sges, std::uint64_t offset,
+                           std::uint64_t length, Time begin, ports::Query& query) {
   const std::uint32_t life = qp.life;
   std::uint64_t skip = offset, left = length;
   for (const verbs::Sge& sge : sges) {
@@ -15,7 +15,7 @@ engine::Task<bool> scatter(Scatter units, Qp& qp, std::span<const verbs::Sge> sg
       continue;
     }
     while (skip < sge.length && left != 0) {
-      query.wish = {sge.lkey, qp.attributes.pd, verbs::Access::local_write, Iova(sge.address), Bytes(sge.length)};
+      query.wish = {sge.lkey, pd, verbs::Access::local_write, Iova(sge.address), Bytes(sge.length)};
       query.address = Iova(sge.address + skip);
       const Time start = std::max(begin, units.clock.edge(units.scheduler.now()));
       if (!units.translator.probe(query, start)) co_await units.translator.walk(query);

@@ -40,7 +40,10 @@ struct RegistrationCost {
   std::uint64_t grabs = 0;          ///< references taken on folios
   std::uint64_t folios = 0;         ///< F: page table leaves touched
   std::uint64_t faults = 0;         ///< pages of any size brought in
-  std::uint64_t sg_entries = 0;     ///< R: DMA runs
+  std::uint64_t sg_entries = 0;     ///< entries of the scatter-gather table
+  std::uint64_t dma_runs = 0;       ///< R: its entries once it is mapped for DMA; less when an IOMMU joins them
+  std::uint64_t iopte = 0;          ///< E: entries of the IOMMU's page table written (dereg_mr: cleared)
+  std::uint64_t iova_rbtree = 0;    ///< insertions into the tree of I/O virtual addresses and removals from it
   std::uint64_t table_entries = 0;  ///< M: translation entries written
   std::uint64_t umr_requests = 0;   ///< U
   std::uint64_t commands = 0;
@@ -52,14 +55,14 @@ struct RegistrationCost {
 
 /// One call, finished.
 struct RegistrationRecord {
-  enum class Call : std::uint8_t { reg_mr, dereg_mr } call = Call::reg_mr;
+  enum class Call : std::uint8_t { reg_mr, rereg_mr, dereg_mr } call = Call::reg_mr;
   int error = 0;
   Time begin, end;
   Bytes length;  ///< of the MR; 0 for a dereg_mr that found none
   RegistrationCost cost;
 };
 
-/// Told of every reg_mr and dereg_mr as it ends.
+/// Told of every reg_mr, rereg_mr and dereg_mr as it ends.
 class RegistrationObserver {
  public:
   virtual void finished(const RegistrationRecord& record) = 0;
@@ -78,12 +81,20 @@ class Kernel : public virtual sc_core::sc_interface {
   virtual Answer munmap(verbs::Thread thread, Va address, Bytes length) = 0;
   /// The CPU reads or writes every page of the range: no system call, but the faults are the kernel's.
   virtual Answer touch(verbs::Thread thread, Va address, Bytes length, bool write) = 0;
+  virtual Answer mprotect(verbs::Thread thread, Va address, Bytes length, bool readable, bool writable) = 0;
+  virtual Answer madvise(verbs::Thread thread, Va address, Bytes length, verbs::Advice advice) = 0;
+  /// Whether pages that are pinned are copied to a child at fork, so that nobody need keep them from it (ibv_fork_init asks).
+  virtual bool copies_pinned_pages() const = 0;
+  /// Of the mapping at an address, as /proc/self/smaps tells it.
+  virtual Bytes page_size_at(Va address) const = 0;
   virtual Answer set_memlock(verbs::Thread thread, Bytes limit) = 0;
   virtual Answer set_cap_ipc_lock(verbs::Thread thread, bool on) = 0;
 
   virtual Answer alloc_pd(verbs::Thread thread) = 0;
   virtual Answer dealloc_pd(verbs::Thread thread, verbs::Handle pd) = 0;
   virtual Answer reg_mr(verbs::Thread thread, verbs::RegMrRequest request) = 0;
+  /// The part of ibv_rereg_mr beyond the library.
+  virtual Answer rereg_mr(verbs::Thread thread, verbs::ReregMrRequest request) = 0;
   virtual Answer dereg_mr(verbs::Thread thread, verbs::Handle mr) = 0;
   virtual Answer create_cq(verbs::Thread thread) = 0;
   virtual Answer destroy_cq(verbs::Thread thread, verbs::Handle cq) = 0;
@@ -92,7 +103,7 @@ class Kernel : public virtual sc_core::sc_interface {
   struct QpObjects {
     verbs::Handle pd = 0, send_cq = 0, recv_cq = 0, srq = 0;  ///< srq may be 0
   };
-  /// `attributes.pd` is filled in here and an MTU of 0 becomes the link's. The reply's value is the QP number.
+  /// The PDs of `attributes` are filled in here and an MTU of 0 becomes the link's. The reply's value is the QP number.
   virtual Answer create_qp(verbs::Thread thread, QpObjects objects, QpAttributes attributes) = 0;
   virtual Answer destroy_qp(verbs::Thread thread, verbs::Handle qp) = 0;
   virtual Answer modify_qp(verbs::Thread thread, verbs::Handle qp, verbs::QpState state) = 0;

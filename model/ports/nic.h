@@ -22,6 +22,7 @@ struct QpAttributes {
   std::shared_ptr<CompletionQueue> send_cq, recv_cq;
   std::shared_ptr<ReceiveRing> receives;  ///< null: no receive can ever be posted
   bool shared_receives = false;           ///< other QPs may have the same ring: it is not flushed with this one
+  std::uint32_t receive_pd = 0;           ///< what keys of receives are judged by: a shared queue has a PD of its own
   // As codes of the specification (ibv_modify_qp).
   std::uint8_t timeout = 14, retry = 7, rnr_retry = 7, rnr_timer = 12;
   std::uint32_t rd_atomic = 16, dest_rd_atomic = 16;

@@ -79,6 +79,7 @@ class Actor final : public verbs::Caller {
   verbs::Progress issue_memory();
   verbs::Progress issue_release();
   verbs::Progress issue_reg_mr();
+  verbs::Progress issue_rereg_mr();
   verbs::Progress issue_create_qp();
   verbs::Progress issue_create_srq();
   verbs::Progress issue_connect();
@@ -135,6 +136,7 @@ class Actor final : public verbs::Caller {
   bool exhausted_ = false;      ///< the cursor has come to its end
   bool lacking_ = false;        ///< the current line lacks an object and has failed
   verbs::RegMrRequest reg_mr_;  ///< of the call under way
+  verbs::ReregMrRequest rereg_mr_;
   std::vector<std::unique_ptr<List>> lists_;
   std::size_t open_lists_ = 0;
   List* submitted_ = nullptr;  ///< the list whose call is under way

@@ -2,6 +2,7 @@
 #include <cassert>
 
 #include "program/actor.h"
+#include "program/trace_words.h"
 
 namespace mtsim::program {
 
@@ -13,7 +14,13 @@ Progress Actor::issue_call() {
       return device_->mmap(thread_, op_.mmap, reply_, *this);
     case Kind::munmap:
     case Kind::touch:
+    case Kind::mprotect:
+    case Kind::madvise:
+    case Kind::swapout:
+    case Kind::migrate:
       return issue_memory();
+    case Kind::fork_init:
+      return device_->fork_init(thread_, op_.flag, reply_, *this);
     case Kind::memlock:
       return device_->set_memlock(thread_, Bytes(op_.number), reply_, *this);
     case Kind::cap_ipc_lock:
@@ -24,6 +31,8 @@ Progress Actor::issue_call() {
       return device_->create_cq(thread_, op_.depth, reply_, *this);
     case Kind::reg_mr:
       return issue_reg_mr();
+    case Kind::rereg_mr:
+      return issue_rereg_mr();
     case Kind::create_srq:
       return issue_create_srq();
     case Kind::create_qp:
@@ -41,8 +50,21 @@ Progress Actor::issue_memory() {
   const std::uint64_t rest = op_.offset < o.length.raw ? o.length.raw - op_.offset : 0;
   const Bytes length(op_.whole ? rest : op_.length);
   const Va address = o.address + Bytes(op_.offset);
-  if (op_.kind == Kind::munmap) return device_->munmap(thread_, address, length, reply_, *this);
-  return device_->touch(thread_, address, length, op_.flag, reply_, *this);
+  const auto advise = [&](verbs::Advice advice) { return device_->madvise(thread_, address, length, advice, reply_, *this); };
+  switch (op_.kind) {
+    case Kind::munmap:
+      return device_->munmap(thread_, address, length, reply_, *this);
+    case Kind::mprotect:
+      return device_->mprotect(thread_, address, length, op_.mmap.readable, op_.mmap.writable, reply_, *this);
+    case Kind::madvise:
+      return advise(static_cast<verbs::Advice>(madvise_words().find(op_.word)));
+    case Kind::swapout:
+      return advise(verbs::Advice::pageout);
+    case Kind::migrate:
+      return advise(verbs::Advice::migrate);
+    default:
+      return device_->touch(thread_, address, length, op_.flag, reply_, *this);
+  }
 }
 
 Progress Actor::issue_reg_mr() {
@@ -56,6 +78,26 @@ Progress Actor::issue_reg_mr() {
   reg_mr_.access = op_.access;
   reg_mr_.iova = Iova(op_.has_iova ? op_.iova : *address);
   return device_->reg_mr(thread_, reg_mr_, reply_, *this);
+}
+
+Progress Actor::issue_rereg_mr() {
+  rereg_mr_ = {};
+  rereg_mr_.mr = scene_.objects.handle(op_.id, ObjectKind::mr);
+  if (rereg_mr_.mr == 0) return lack(op_.id);
+  if (op_.pd != 0) {
+    rereg_mr_.pd = scene_.objects.handle(op_.pd, ObjectKind::pd);
+    if (rereg_mr_.pd == 0) return lack(op_.pd);
+  }
+  rereg_mr_.translation = op_.flag;
+  if (op_.flag) {
+    const auto address = scene_.objects.address(op_.address, AddressView::process);
+    if (!address) return lack(op_.address.object);
+    rereg_mr_.address = Va(*address);
+    rereg_mr_.length = Bytes(op_.length);
+  }
+  rereg_mr_.change_access = op_.has_access;
+  rereg_mr_.access = op_.access;
+  return device_->rereg_mr(thread_, rereg_mr_, reply_, *this);
 }
 
 Progress Actor::issue_create_qp() {
@@ -169,6 +211,14 @@ void Actor::record_made() {
 void Actor::record_gone() {
   Object& o = scene_.objects[op_.id];
   switch (op_.kind) {
+    case Kind::rereg_mr:
+      o.lkey = reply_.lkey;
+      o.rkey = reply_.rkey;
+      if (!rereg_mr_.translation) break;
+      o.address = rereg_mr_.address;
+      o.iova = reply_.iova;
+      o.length = rereg_mr_.length;
+      break;
     case Kind::munmap:
       if (op_.offset == 0 && (op_.whole || op_.length >= o.length.raw)) o.life = Life::gone;
       break;

@@ -68,6 +68,9 @@ void UseList::note_features(const LineParser& line, const Op& op) {
     case Kind::reg_mr:
       note_registration(line, op);
       return;
+    case Kind::rereg_mr:
+      if (verbs::has(op.access, verbs::Access::on_demand)) add(Feature::mr_on_demand, op, line.column(Key::access));
+      return;
     case Kind::post_send:
       if (verbs::has(op.flags, verbs::Send::fence)) add(Feature::send_fence, op, line.column(Key::flags));
       if (op.ud) add(Feature::send_ud, op, line.column(Key::ud));

@@ -122,6 +122,7 @@ struct Counter {
   std::string unit;  ///< as a JSON key carries it: `count`, `bytes`, `ns`
   std::string meaning;
   std::uint64_t value = 0;
+  bool level = false;  ///< what there was at the end, not what was counted up to then
 };
 
 /// The only figures that differ from one machine and run to the next.

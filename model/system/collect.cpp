@@ -103,6 +103,8 @@ void add_resources(const std::string& name, Host& host, results::Report& report)
   add(std::move(down));
   if (const auto lock = host.kernel.table_lock(); lock.places != nullptr)
     add(resource(name + ".kernel." + lock.name, ResourceKind::pool, lock.places->places(), lock.places->usage()));
+  if (const engine::Server* lock = host.kernel.dma_mapper().rbtree_lock(); lock != nullptr)
+    add(resource(name + ".kernel.iova_rbtree", ResourceKind::server, 1, lock->usage()));
   add(resource(name + ".nic.dma.tags", ResourceKind::pool, nic.dma.tags(), nic.dma.tag_usage()));
   add(resource(name + ".nic.dma.write_buffer", ResourceKind::pool, 1, nic.dma.write_usage()));
   add(resource(name + ".nic.requester.pipe", ResourceKind::server, 1, nic.requester.pipe().usage()));
@@ -158,7 +160,14 @@ void add_counters(const std::string& name, Host& host, results::Report& report) 
   add("kernel.pin_batches", "count", "calls of pin_user_pages", cost.batches);
   add("kernel.folio_grabs", "count", "references taken on folios", cost.grabs);
   add("kernel.sg_entries", "count", "scatter-gather entries after merging", cost.sg_entries);
+  if (host.kernel.dma_mapper().io_page_table() != nullptr) {
+    add("kernel.dma_runs", "count", "scatter-gather entries after the IOMMU joined them", cost.dma_runs);
+    add("kernel.iopte", "count", "entries of the IOMMU's page table written or cleared", cost.iopte);
+    add("kernel.iova_rbtree", "count", "I/O virtual address ranges put into the tree or taken out", cost.iova_rbtree);
+  }
   add("kernel.table_entries", "count", "translation entries written", cost.table_entries);
+  for (const kernel::KeyCount& keys : host.kernel.key_counts())
+    report.counters.push_back({name + ".kernel.keys_" + keys.name, "count", keys.meaning, keys.value, keys.level});
   add("kernel.cq_overruns", "count", "completions lost because a CQ was full", host.device.cq_overruns());
 }
 

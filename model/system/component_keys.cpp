@@ -1,5 +1,6 @@
 #include "system/component_keys.h"
 
+#include "kernel/dma_mapping.h"
 #include "kernel/key_policy.h"
 #include "kernel/table_writer.h"
 #include "program/workload.h"
@@ -32,9 +33,10 @@ ComponentKey workload_key() {
 ComponentKey translation_key() { return {"nic.translation", "translation architecture", registered<translate::Architectures>(), {}}; }
 ComponentKey table_writer_key() { return {"driver.table_writer", "table writer", registered<kernel::TableWriters>(), {}}; }
 ComponentKey key_policy_key() { return {"driver.keys", "key policy", registered<kernel::KeyPolicies>(), {}}; }
+ComponentKey iommu_key() { return {"host.iommu.mode", "mode of an IOMMU", registered<kernel::DmaMappers>(), {}}; }
 
 std::vector<ComponentKey> component_keys() {
-  return {rules_key(), workload_key(), translation_key(), table_writer_key(), key_policy_key()};
+  return {rules_key(), workload_key(), translation_key(), table_writer_key(), key_policy_key(), iommu_key()};
 }
 
 }  // namespace mtsim::system

@@ -21,6 +21,7 @@ ComponentKey workload_key();
 ComponentKey translation_key();
 ComponentKey table_writer_key();
 ComponentKey key_policy_key();
+ComponentKey iommu_key();
 
 /// All of them.
 std::vector<ComponentKey> component_keys();

@@ -12,7 +12,7 @@ Host::Host(sc_core::sc_module_name name, engine::Scheduler& scheduler, const Hos
       root_complex("root_complex", s.root_complex, s.memory),
       pcie("pcie", scheduler, s.pcie),
       nic("nic", scheduler, s.nic, port, {root_complex.allocate(s.nic.nic.table_space, page_bytes), s.nic.nic.table_space}),
-      kernel("kernel", scheduler, s.kernel, s.driver, root_complex.frames()),
+      kernel("kernel", scheduler, s.kernel, s.driver, root_complex.frames(), s.iommu),
       device("device", scheduler, s.provider, threads, port) {
   nic.memory(root_complex);
   nic.link(pcie);
@@ -25,6 +25,7 @@ Host::Host(sc_core::sc_module_name name, engine::Scheduler& scheduler, const Hos
   kernel.command(nic.firmware);
   kernel.umr(nic.firmware);
   kernel.tables(nic.walker);
+  root_complex.translate_by(kernel.dma_mapper().io_page_table());
   device.cpus(cpus);
   device.kernel(kernel);
   device.memory(root_complex);

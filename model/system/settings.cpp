@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/sections.h"
+#include "kernel/key_policy.h"
 #include "system/component_keys.h"
 
 namespace mtsim::system {
@@ -87,9 +88,22 @@ void check_host(const Config& config, const HostSettings& host) {
   require_power_of_two(config, "nic.contexts", host.nic.nic.contexts);
   if (host.driver.most_keys > host.nic.nic.contexts)
     config.fail("driver.most_keys", "must not be above nic.contexts, which is " + std::to_string(host.nic.nic.contexts));
+  // No architecture's entries differ in size within one MR so far; one whose entries do is left out here.
+  if (host.driver.page_size == PageSizeChoice::per_run)
+    config.fail("driver.page_size", fmt::format("per_run needs a table whose entries may differ in size, and those of {} may not; take "
+                                                "best for one size that fits the whole MR, or none for 4 KiB",
+                                                host.nic.nic.translation));
+  require_known(config, iommu_key(), host.iommu.mode);
   require_known(config, translation_key(), host.nic.nic.translation);
   require_known(config, table_writer_key(), host.driver.table_writer);
   require_known(config, key_policy_key(), host.driver.keys);
+  if (host.nic.nic.contexts * 64 >= host.nic.nic.table_space.raw)
+    config.fail("nic.table_space", "must hold more than the contexts, which take 64 bytes each");
+  const auto keys = kernel::KeyPolicies::make(host.driver.keys, host.driver.key_options());
+  if (keys != nullptr && keys->places() > host.nic.nic.contexts)
+    config.fail("nic.contexts",
+                fmt::format("must be {} for driver.keys '{}', whose keys lie that far apart", keys->places(), host.driver.keys));
+  if (!host.driver.cache_limit_list()) config.fail("driver.cache_limits", kernel::DriverParams::cache_limits_form);
 }
 
 }  // namespace
@@ -113,6 +127,7 @@ HostSettings read_host(const Config& whole, const std::string& host) {
   s.memory = config.read<FramePoolParams>();
   s.kernel = config.read<kernel::KernelParams>();
   s.driver = config.read<kernel::DriverParams>();
+  s.iommu = config.read<kernel::IommuParams>();
   s.provider = config.read<user::ProviderParams>();
   s.pcie = config.read<pcie::LinkParams>();
   s.nic.nic = config.read<nic::NicParams>();

@@ -10,6 +10,7 @@
 #include "host/cpu.h"
 #include "host/root_complex.h"
 #include "kernel/driver_params.h"
+#include "kernel/iommu_params.h"
 #include "kernel/kernel_params.h"
 #include "nic/params.h"
 #include "pcie/link.h"
@@ -26,6 +27,7 @@ struct HostSettings {
   FramePoolParams memory;
   kernel::KernelParams kernel;
   kernel::DriverParams driver;
+  kernel::IommuParams iommu;
   user::ProviderParams provider;
   pcie::LinkParams pcie;
   nic::NicSettings nic;

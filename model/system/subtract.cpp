@@ -49,7 +49,8 @@ void subtract(results::Report& report, const results::Report& start) {
     report.ports[i].packets -= start.ports[i].packets;
     report.ports[i].bytes -= start.ports[i].bytes;
   }
-  for (std::size_t i = 0; i < report.counters.size(); ++i) report.counters[i].value -= start.counters[i].value;
+  for (std::size_t i = 0; i < report.counters.size(); ++i)
+    if (!report.counters[i].level) report.counters[i].value -= start.counters[i].value;
 }
 
 }  // namespace mtsim::system

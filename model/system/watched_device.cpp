@@ -1,5 +1,7 @@
 #include "system/watched_device.h"
 
+#include <string_view>
+
 namespace mtsim::system {
 
 WatchedDevice::WatchedDevice(verbs::Device& inner, CallWatcher& watcher, std::uint32_t port, std::uint32_t threads)
@@ -11,7 +13,7 @@ void WatchedDevice::finished(Waiting& waiting) {
   waiting.pending = false;
   WatchedCall& call = waiting.call;
   call.end = now();
-  if (call.name == create_qp_name && call.reply->error == 0) {
+  if (std::string_view(call.name) == create_qp_name && call.reply->error == 0) {
     const Handle qp = call.reply->handle;
     if (qpns_.size() <= qp) qpns_.resize(qp + 1);
     call.qpn = qpns_[qp] = static_cast<std::uint32_t>(call.reply->value);

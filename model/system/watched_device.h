@@ -52,11 +52,20 @@ class WatchedDevice final : public verbs::Device {
   Progress touch(Thread t, Va a, Bytes n, bool write, Reply& r, Caller& c) override {
     return pass(t, "touch", r, c, [&](Caller& w) { return inner_.touch(t, a, n, write, r, w); });
   }
+  Progress mprotect(Thread t, Va a, Bytes n, bool readable, bool writable, Reply& r, Caller& c) override {
+    return pass(t, "mprotect", r, c, [&](Caller& w) { return inner_.mprotect(t, a, n, readable, writable, r, w); });
+  }
+  Progress madvise(Thread t, Va a, Bytes n, verbs::Advice advice, Reply& r, Caller& c) override {
+    return pass(t, "madvise", r, c, [&](Caller& w) { return inner_.madvise(t, a, n, advice, r, w); });
+  }
   Progress set_memlock(Thread t, Bytes limit, Reply& r, Caller& c) override {
     return pass(t, "memlock", r, c, [&](Caller& w) { return inner_.set_memlock(t, limit, r, w); });
   }
   Progress set_cap_ipc_lock(Thread t, bool on, Reply& r, Caller& c) override {
     return pass(t, "cap_ipc_lock", r, c, [&](Caller& w) { return inner_.set_cap_ipc_lock(t, on, r, w); });
+  }
+  Progress fork_init(Thread t, bool huge_pages, Reply& r, Caller& c) override {
+    return pass(t, "fork_init", r, c, [&](Caller& w) { return inner_.fork_init(t, huge_pages, r, w); });
   }
   Progress alloc_pd(Thread t, Reply& r, Caller& c) override {
     return pass(t, "alloc_pd", r, c, [&](Caller& w) { return inner_.alloc_pd(t, r, w); });
@@ -66,6 +75,9 @@ class WatchedDevice final : public verbs::Device {
   }
   Progress reg_mr(Thread t, const verbs::RegMrRequest& m, Reply& r, Caller& c) override {
     return pass(t, "reg_mr", r, c, [&](Caller& w) { return inner_.reg_mr(t, m, r, w); });
+  }
+  Progress rereg_mr(Thread t, const verbs::ReregMrRequest& m, Reply& r, Caller& c) override {
+    return pass(t, "rereg_mr", r, c, [&](Caller& w) { return inner_.rereg_mr(t, m, r, w); });
   }
   Progress dereg_mr(Thread t, Handle mr, Reply& r, Caller& c) override {
     return pass(t, "dereg_mr", r, c, [&](Caller& w) { return inner_.dereg_mr(t, mr, r, w); });

@@ -31,6 +31,7 @@ struct TableWrites {
   Pa context;                 ///< address of the mkey context, 64 bytes
   Pa table;                   ///< address of the first entry
   std::uint64_t entries = 0;  ///< translation entries of 8 bytes
+  bool in_device = false;     ///< nothing of it is written to host memory
   Bytes table_bytes() const { return Bytes(entries * 8); }
 };
 
@@ -91,8 +92,13 @@ class Architecture {
   virtual Content content(std::uint32_t line_kind, std::uint64_t tag) const = 0;
 };
 
+/// How room in a table is given out, where the architecture leaves it open.
+enum class Allocation : std::uint8_t { first_fit, buddy };
+
 struct ArchitectureOptions {
   TableSpace space;
+  Allocation allocation = Allocation::first_fit;
+  std::uint64_t table_entries = 0;  ///< entries of all tables together at most; 0: as many as the space holds
   Bytes mpt_line{64}, mtt_line{64};
   std::uint64_t contexts = 1u << 20;  ///< places for mkey contexts, a power of two; a key's place is its index modulo this
 };

@@ -9,6 +9,7 @@ namespace mtsim::user {
 struct ProviderParams {
   Time post, wqe, sge, inline_byte, doorbell;
   Time poll_empty, poll_cqe;
+  Time find_page_size;
   Bytes blueflame;
   static void declare(Declaration<ProviderParams>& d);
 };

@@ -35,13 +35,17 @@ const std::set<std::string>& SimDevice::carried_out() {
       "destroy_cq",
       "destroy_qp",
       "destroy_srq",
+      "fork_init",
+      "madvise",
       "memlock",
+      "migrate",
       "mmap",
       "mmap backing=file",
       "mmap backing=io",
       "mmap prot=",
       "mmap share=shared",
       "modify_qp",
+      "mprotect",
       "munmap",
       "poll",
       "post_recv",
@@ -59,7 +63,9 @@ const std::set<std::string>& SimDevice::carried_out() {
       "reg_mr access=ht",
       "reg_mr access=zb",
       "reg_mr iova=",
+      "rereg_mr",
       "sleep",
+      "swapout",
       "touch",
   };
   return words;
@@ -107,13 +113,6 @@ Progress SimDevice::alloc_pd(Thread t, Reply& reply, Caller& caller) { return as
 Progress SimDevice::dealloc_pd(Thread t, Handle pd, Reply& reply, Caller& caller) {
   return ask_kernel(t, kernel->dealloc_pd(t, pd), reply, caller);
 }
-Progress SimDevice::reg_mr(Thread t, const verbs::RegMrRequest& request, Reply& reply, Caller& caller) {
-  return ask_kernel(t, kernel->reg_mr(t, request), reply, caller);
-}
-Progress SimDevice::dereg_mr(Thread t, Handle mr, Reply& reply, Caller& caller) {
-  return ask_kernel(t, kernel->dereg_mr(t, mr), reply, caller);
-}
-
 Progress SimDevice::compute(Thread t, Time span, Reply&, Caller& caller) {
   if (span.raw <= 0) return Progress::done;
   return spawn(t, compute_flow(t, span, caller));

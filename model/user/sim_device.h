@@ -8,6 +8,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "engine/scheduler.h"
@@ -16,6 +17,7 @@
 #include "ports/memory.h"
 #include "ports/nic.h"
 #include "user/completion_queue.h"
+#include "user/fork_ranges.h"
 #include "user/provider_params.h"
 #include "user/receive_queue.h"
 #include "user/send_queue.h"
@@ -39,11 +41,15 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
   verbs::Progress mmap(verbs::Thread, const verbs::MmapRequest&, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress munmap(verbs::Thread, Va, Bytes, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress touch(verbs::Thread, Va, Bytes, bool write, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress mprotect(verbs::Thread, Va, Bytes, bool readable, bool writable, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress madvise(verbs::Thread, Va, Bytes, verbs::Advice, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress set_memlock(verbs::Thread, Bytes limit, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress set_cap_ipc_lock(verbs::Thread, bool on, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress fork_init(verbs::Thread, bool huge_pages, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress alloc_pd(verbs::Thread, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress dealloc_pd(verbs::Thread, verbs::Handle pd, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress reg_mr(verbs::Thread, const verbs::RegMrRequest&, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress rereg_mr(verbs::Thread, const verbs::ReregMrRequest&, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress dereg_mr(verbs::Thread, verbs::Handle mr, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress create_cq(verbs::Thread, std::uint32_t depth, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress destroy_cq(verbs::Thread, verbs::Handle cq, verbs::Reply&, verbs::Caller&) override;
@@ -111,6 +117,12 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
   int lay_out(const verbs::CreateQpRequest& request, Qp& qp);
   void release(const Qp& qp);
 
+  engine::Task<int> keep_from_children(verbs::Thread, const ForkRanges::Range&, bool keep);
+  engine::Task<ForkRanges::Range> fork_range(verbs::Thread, Va, Bytes);
+  engine::Flow reg_mr_flow(verbs::Thread, verbs::RegMrRequest, verbs::Reply&, verbs::Caller&);
+  engine::Flow rereg_mr_flow(verbs::Thread, verbs::ReregMrRequest, verbs::Reply&, verbs::Caller&);
+  engine::Flow dereg_mr_flow(verbs::Thread, verbs::Handle, verbs::Reply&, verbs::Caller&);
+
   engine::Flow kernel_flow(verbs::Thread, ports::Kernel::Answer, verbs::Reply&, verbs::Caller&);
   engine::Flow create_cq_flow(verbs::Thread, Cq, verbs::Reply&, verbs::Caller&);
   engine::Flow destroy_cq_flow(verbs::Thread, verbs::Handle, verbs::Reply&, verbs::Caller&);
@@ -132,6 +144,10 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
   ProviderParams params_;
   std::uint32_t host_rank_;
   std::vector<char> in_call_;  ///< by thread
+  bool registered_ = false;    ///< memory has been registered: too late for ibv_fork_init
+  bool fork_safe_ = false, fork_huge_pages_ = false;
+  ForkRanges fork_ranges_;
+  std::unordered_map<verbs::Handle, ForkRanges::Range> fork_ranges_of_;  ///< by MR
   // By handle; handle 0 and objects that are gone leave their places empty. Flows keep references, so places do not move.
   std::deque<Cq> cqs_{1};
   std::deque<Srq> srqs_{1};

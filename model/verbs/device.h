@@ -22,9 +22,10 @@ using Thread = std::uint32_t;  ///< index of a thread within its process, from 0
 struct Reply {
   int error = 0;
   Handle handle = 0;        ///< of the object made
-  std::uint64_t value = 0;  ///< mmap: the address; create_qp: its number; post: requests accepted; poll: completions written
-  Key lkey, rkey;           ///< reg_mr
-  Iova iova;                ///< reg_mr: the first address as operations see it
+  std::uint64_t value = 0;  ///< mmap: the address; create_qp: its number; post: requests accepted; poll: completions written; a
+                            ///< rereg_mr that failed: its class (Rereg)
+  Key lkey, rkey;           ///< reg_mr, rereg_mr
+  Iova iova;                ///< reg_mr, rereg_mr: the first address as operations see it
 };
 
 enum class Progress : std::uint8_t { done, pending };
@@ -50,12 +51,42 @@ struct MmapRequest {
   Bytes at;     ///< the start is `at` modulo `align`
 };
 
+/// What becomes of the pages of a range: madvise, and what the system does with memory that a program does not ask about.
+enum class Advice : std::uint8_t {
+  dontfork,  ///< a child does not get them
+  dofork,
+  dontneed,  ///< they are dropped; the next touch finds new ones
+  hugepage,  ///< later faults bring in 2 MiB where they can
+  pageout,   ///< those that are not pinned are swapped out
+  migrate,   ///< those that are not pinned move to other frames
+};
+
 struct RegMrRequest {
   Handle pd = 0;
   Va address;
   Bytes length;
   Access access = Access::none;
   Iova iova;  ///< the address operations will use; equal to `address` unless asked otherwise
+};
+
+struct ReregMrRequest {
+  Handle mr = 0;
+  bool translation = false;  ///< IBV_REREG_MR_CHANGE_TRANSLATION: `address` and `length` count
+  Va address;
+  Bytes length;
+  Handle pd = 0;  ///< IBV_REREG_MR_CHANGE_PD when it is not 0
+  bool change_access = false;
+  Access access = Access::none;
+};
+
+/// How a rereg_mr failed, as ibv_rereg_mr tells it (its negative return values).
+enum class Rereg : std::uint8_t {
+  ok,
+  input,          ///< nothing was asked of the kernel; the MR is as it was
+  dont_fork_new,  ///< the new range could not be kept from children; the MR is as it was
+  do_fork_old,    ///< the new MR is good, the old range could not be given back to children
+  command,        ///< the kernel refused: the MR must not be used any more
+  command_and_do_fork_new,
 };
 
 struct CreateSrqRequest {
@@ -114,14 +145,19 @@ class Device {
   virtual Progress mmap(Thread, const MmapRequest&, Reply&, Caller&) = 0;
   virtual Progress munmap(Thread, Va, Bytes, Reply&, Caller&) = 0;
   virtual Progress touch(Thread, Va, Bytes, bool write, Reply&, Caller&) = 0;
+  virtual Progress mprotect(Thread, Va, Bytes, bool readable, bool writable, Reply&, Caller&) = 0;
+  virtual Progress madvise(Thread, Va, Bytes, Advice, Reply&, Caller&) = 0;
   /// RLIMIT_MEMLOCK in bytes; ~0 is unlimited.
   virtual Progress set_memlock(Thread, Bytes limit, Reply&, Caller&) = 0;
   virtual Progress set_cap_ipc_lock(Thread, bool on, Reply&, Caller&) = 0;
+  /// ibv_fork_init; `huge_pages` is RDMAV_HUGEPAGES_SAFE.
+  virtual Progress fork_init(Thread, bool huge_pages, Reply&, Caller&) = 0;
 
   // Verbs objects.
   virtual Progress alloc_pd(Thread, Reply&, Caller&) = 0;
   virtual Progress dealloc_pd(Thread, Handle pd, Reply&, Caller&) = 0;
   virtual Progress reg_mr(Thread, const RegMrRequest&, Reply&, Caller&) = 0;
+  virtual Progress rereg_mr(Thread, const ReregMrRequest&, Reply&, Caller&) = 0;
   virtual Progress dereg_mr(Thread, Handle mr, Reply&, Caller&) = 0;
   virtual Progress create_cq(Thread, std::uint32_t depth, Reply&, Caller&) = 0;
   virtual Progress destroy_cq(Thread, Handle cq, Reply&, Caller&) = 0;

@@ -23,7 +23,8 @@ std::string run_with_set(const std::string& set) {
 }
 
 const std::string nic_keys =
-    "clock, contexts, firmware, mpt_cache, mtt_cache, requester, responder, table_space, translation, walks, write_buffer";
+    "clock, contexts, firmware, mpt_cache, mtt_cache, requester, responder, table_allocation, table_entries, "
+    "table_space, translation, walks, write_buffer";
 
 }  // namespace
 
@@ -47,9 +48,35 @@ TEST_CASE("Values within a range that no hardware has are refused at their place
   CHECK(run_with("host: {memory: {size: 65MiB}}\n") == "my.yaml:2:23: host.memory.size: must be a whole number of 64MiB regions\n");
 }
 
+TEST_CASE("Keys that do not fit the places for contexts are refused, and contexts that do not fit the table space") {
+  CHECK(run_with("nic: {contexts: 1048576}\ndriver: {keys: random_start}\n") ==
+        "my.yaml:2:17: nic.contexts: must be 16777216 for driver.keys 'random_start', whose keys lie that far apart\n");
+  CHECK(run_with("nic: {contexts: 16777216, table_space: 1GiB}\n") ==
+        "my.yaml:2:40: nic.table_space: must hold more than the contexts, which take 64 bytes each\n");
+}
+
+TEST_CASE("Limits of the key cache that are not of their form are refused at their place") {
+  CHECK(run_with("driver: {cache_limits: 250y12}\n") ==
+        "my.yaml:2:24: driver.cache_limits: takes up to 40 numbers with spaces between them, each up to 65535; 250x12 stands for twelve of "
+        "them\n");
+}
+
 TEST_CASE("The name of a component that does not exist is told with those that do") {
   CHECK(run_with("nic: {translation: flat_mmt}\n") ==
-        "my.yaml:2:20: nic.translation: there is no translation architecture 'flat_mmt'; known: flat_mtt; did you mean 'flat_mtt'?\n");
+        "my.yaml:2:20: nic.translation: there is no translation architecture 'flat_mmt'; known: device, flat_mtt, pble, radix; did you "
+        "mean 'flat_mtt'?\n");
+}
+
+TEST_CASE("An IOMMU mode that does not exist is told with those that do") {
+  CHECK(run_with("host: {iommu: {mode: translated}}\n") ==
+        "my.yaml:2:22: host.iommu.mode: there is no mode of an IOMMU 'translated'; known: off, passthrough, translate; did you mean "
+        "'translate'?\n");
+}
+
+TEST_CASE("Page sizes that differ within an MR are refused where the table cannot hold them") {
+  CHECK(run_with("driver: {page_size: per_run}\n") ==
+        "my.yaml:2:21: driver.page_size: per_run needs a table whose entries may differ in size, and those of flat_mtt may not; take best "
+        "for one size that fits the whole MR, or none for 4 KiB\n");
 }
 
 TEST_CASE("A misspelt kind of workload is the only complaint") {

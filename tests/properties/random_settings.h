@@ -38,6 +38,8 @@ class RandomSettings {
     choose("nic.requester.prefetch", {"1", "16"});
     choose("driver.table_writer", {"umr", "command"});
     choose("host.memory.run_pages", {"1", "7", "1000"});
+    choose("host.iommu.mode", {"off", "passthrough", "translate"});
+    choose("host.iommu.invalidation", {"strict", "lazy"});
   }
 
   const std::string& text(const std::string& path) const { return values_.at(path); }

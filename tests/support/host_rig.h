@@ -151,13 +151,27 @@ inline kernel::DriverParams test_driver() {
   return p;
 }
 
+inline kernel::IommuParams test_iommu() {
+  kernel::IommuParams p = defaults<kernel::IommuParams>();
+  p.iova_cache = ns(41);
+  p.iova_rbtree = ns(307);
+  p.map_entry = ns(19);
+  p.unmap_entry = ns(7);
+  p.iotlb_sync = ns(1013);
+  p.iotlb_flush = ns(1511);
+  p.queue_entry = ns(31);
+  return p;
+}
+
 struct HostSettings {
   kernel::KernelParams kernel = test_kernel();
   kernel::DriverParams driver = test_driver();
   user::ProviderParams provider = defaults<user::ProviderParams>();
+  kernel::IommuParams iommu = test_iommu();
   std::uint32_t cpus = 2, threads = 2;
   Bytes memory = GiB(2);
   double run_pages = 1;
+  Bytes swap{};
 };
 
 class Waiter final : public verbs::Caller {
@@ -175,13 +189,13 @@ class Waiter final : public verbs::Caller {
   const engine::Scheduler& scheduler_;
 };
 
-class HostRig final : public ports::RegistrationObserver {
+class HostRig : public ports::RegistrationObserver {
  public:
   explicit HostRig(const HostSettings& settings = {})
       : cpus("cpus", scheduler, defaults<host::CpuParams>(), settings.cpus, settings.threads, 0),
-        root("root", defaults<host::RootComplexParams>(), {settings.memory, settings.run_pages, 1}),
+        root("root", defaults<host::RootComplexParams>(), {settings.memory, settings.run_pages, 1, settings.swap}),
         nic("nic", scheduler),
-        kernel("kernel", scheduler, settings.kernel, settings.driver, root.frames()),
+        kernel("kernel", scheduler, settings.kernel, settings.driver, root.frames(), settings.iommu),
         device("device", scheduler, settings.provider, settings.threads, 0) {
     kernel.cpus(cpus);
     kernel.memory(root);
@@ -189,6 +203,7 @@ class HostRig final : public ports::RegistrationObserver {
     kernel.command(nic);
     kernel.umr(nic);
     kernel.tables(nic);
+    root.translate_by(kernel.dma_mapper().io_page_table());
     device.cpus(cpus);
     device.kernel(kernel);
     device.memory(root);
@@ -196,6 +211,8 @@ class HostRig final : public ports::RegistrationObserver {
     sc_core::sc_start(sc_core::SC_ZERO_TIME);
     kernel.set_observer(this);
   }
+
+  virtual ~HostRig() = default;
 
   void finished(const ports::RegistrationRecord& record) override { records.push_back(record); }
 
@@ -227,6 +244,15 @@ class HostRig final : public ports::RegistrationObserver {
   verbs::Reply reg_mr(verbs::Handle pd, Va address, Bytes length, verbs::Access access = verbs::Access::local_write) {
     verbs::RegMrRequest request{pd, address, length, access, Iova(address.raw)};
     return ask([&](auto& r, auto& c) { return device.reg_mr(0, request, r, c); });
+  }
+  verbs::Reply rereg_mr(const verbs::ReregMrRequest& request) {
+    return ask([&](auto& r, auto& c) { return device.rereg_mr(0, request, r, c); });
+  }
+  int madvise(Va address, Bytes length, verbs::Advice advice) {
+    return ask([&](auto& r, auto& c) { return device.madvise(0, address, length, advice, r, c); }).error;
+  }
+  int mprotect(Va address, Bytes length, bool readable, bool writable) {
+    return ask([&](auto& r, auto& c) { return device.mprotect(0, address, length, readable, writable, r, c); }).error;
   }
   verbs::Reply dereg_mr(verbs::Handle mr) {
     return ask([&](auto& r, auto& c) { return device.dereg_mr(0, mr, r, c); });

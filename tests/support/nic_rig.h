@@ -159,6 +159,7 @@ class NicRig {
       receive_cq = std::make_shared<KeepCq>(scheduler, hosts[h].memory->allocate(Bytes(4096), page_bytes));
       ports::QpAttributes attributes = wanted;
       attributes.pd = 1;
+      if (attributes.receive_pd == 0) attributes.receive_pd = 1;
       attributes.ring = ring;
       attributes.send_cq = cq;
       attributes.recv_cq = receive_cq;

@@ -123,3 +123,35 @@ TEST_CASE("a key that nobody has costs the read of the context at its place", "[
   CHECK(unknown.reads.at(0).address == tables + Bytes(99 * 64));
   CHECK(unknown.end.grant == nullptr);
 }
+
+TEST_CASE("a region's entries stand in the lowest free lines that are enough, whatever came and went before", "[flat_mtt]") {
+  const auto architecture = flat();
+  NoCaches nothing;
+  std::mt19937_64 random(9);
+  std::vector<bool> taken(40000);  // by line of 64 bytes
+  struct Live {
+    Key key;
+    std::uint64_t first, lines;
+  };
+  std::vector<Live> live;
+  const Pa base = tables + Bytes(4096 * 64);
+  for (std::uint32_t i = 1; i < 3000; ++i) {
+    if (random() % 5 < 2 && !live.empty()) {
+      const std::size_t k = random() % live.size();
+      architecture->commit(architecture->drop(live[k].key), nothing);
+      for (std::uint64_t line = 0; line < live[k].lines; ++line) taken[live[k].first + line] = false;
+      live.erase(live.begin() + long(k));
+      continue;
+    }
+    const std::uint64_t entries = 1 + random() % (random() % 3 ? 60 : 600), lines = (entries + 7) / 8;
+    std::uint64_t first = 0;
+    for (std::uint64_t run = 0, line = 0; run < lines; ++line) {
+      run = taken[line] ? 0 : run + 1;
+      first = line + 1 - run;
+    }
+    const auto writes = add(*architecture, Key(i, 0), Iova(std::uint64_t{i} << 32), Bytes(entries * 4096), page_bytes);
+    REQUIRE((writes.table - base).raw == first * 64);
+    for (std::uint64_t line = 0; line < lines; ++line) taken[first + line] = true;
+    live.push_back({Key(i, 0), first, lines});
+  }
+}

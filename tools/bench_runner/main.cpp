@@ -1,7 +1,9 @@
 // One measurement of the model's own speed, printed as bare numbers for the script that makes a table of many.
-//   mtsim_bench simulate CONFIG [TRACE] [PATH=VALUE]...   -> operations, wall seconds, CPU seconds, timed events, kernel events
+//   mtsim_bench simulate CONFIG [TRACE] [PATH=VALUE]...   -> operations, wall seconds, CPU seconds, timed events, kernel events,
+//                                                            MiB of memory that the process had at most
 //   mtsim_bench parse TRACE                               -> lines, wall seconds, CPU seconds
 #include <fmt/format.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <cstdlib>
@@ -34,6 +36,13 @@ class Stopwatch {
   std::clock_t cpu_ = std::clock();
 };
 
+/// Resident memory at most so far, in MiB.
+long most_memory() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  return used.ru_maxrss / 1024;
+}
+
 /// Work requests and registrations within the measured window.
 std::uint64_t operations(const results::Report& report) {
   std::uint64_t sum = report.registration.reg_mr.calls;
@@ -52,8 +61,8 @@ int simulate(const std::string& path, const std::optional<std::string>& trace, c
   const results::Report report = simulation.report();
   // A rate of failing requests would say nothing.
   if (report.unexpected_total != 0 || !simulation.stuck().empty()) throw std::runtime_error(path + ": the run went wrong");
-  std::cout << fmt::format("{} {} {} {}\n", operations(report), time, simulation.scheduler().timed_events(),
-                           simulation.scheduler().kernel_events());
+  std::cout << fmt::format("{} {} {} {} {}\n", operations(report), time, simulation.scheduler().timed_events(),
+                           simulation.scheduler().kernel_events(), most_memory());
   return 0;
 }
 

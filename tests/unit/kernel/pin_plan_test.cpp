@@ -17,7 +17,9 @@ PinPlan plan_for(AddressSpace& space, const verbs::MmapRequest& request, Bytes o
   const Va va = space.mmap(request).address + off;
   const PinReply reply = space.pin(va, length, true);
   REQUIRE(reply.error == 0);
-  return plan_pinning(reply.range, reply.faults, Iova(va.raw + iova_shift.raw), rules);
+  PinPlan plan = plan_pinning(reply.range, reply.faults, rules);
+  plan_table(plan, reply.range.map, Iova(va.raw + iova_shift.raw), rules);
+  return plan;
 }
 
 verbs::MmapRequest buffer(Bytes length, PageKind page, Bytes align = Bytes(0), Bytes at = Bytes(0)) {

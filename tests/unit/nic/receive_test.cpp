@@ -186,6 +186,19 @@ TEST_CASE("receives of a shared queue go to messages in the order in which these
   CHECK(pairs[1].peer_receive_cq->completions.size() == 2);
 }
 
+TEST_CASE("keys of receives are judged by the PD of the queue, which a shared one has for itself", "[receive]") {
+  ports::QpAttributes a = attributes();
+  a.receive_pd = 2;
+  Bench b(a);
+  const verbs::Grant there = b.rig.register_memory(1, KiB(4), page_bytes, Access::local_write, 2);
+  b.rig.receive(b.pair, {there.start.raw, 64, there.key});
+  b.receive(64);
+  b.fill(Opcode::send, 64);
+  b.fill(Opcode::send, 64);
+  b.run();
+  CHECK(b.received() == Outcomes{{1001, Status::SUCCESS}, {1002, Status::LOC_PROT_ERR}});
+}
+
 TEST_CASE("an unreliable connection loses what cannot be placed, and nobody is told", "[receive][uc]") {
   Bench b(attributes(QpType::uc));
   SECTION("a SEND without a receive") {

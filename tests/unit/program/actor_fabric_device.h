@@ -30,6 +30,10 @@ class FabricDevice final : public verbs::Device {
   }
   Progress munmap(Thread, Va, Bytes, Reply& r, Caller& c) override { return finish({}, r, c); }
   Progress touch(Thread, Va, Bytes, bool, Reply& r, Caller& c) override { return finish({}, r, c); }
+  Progress mprotect(Thread, Va, Bytes, bool, bool, Reply& r, Caller& c) override { return finish({}, r, c); }
+  Progress madvise(Thread, Va, Bytes, verbs::Advice, Reply& r, Caller& c) override { return finish({}, r, c); }
+  Progress fork_init(Thread, bool, Reply& r, Caller& c) override { return finish({}, r, c); }
+  Progress rereg_mr(Thread, const verbs::ReregMrRequest&, Reply& r, Caller& c) override { return finish({}, r, c); }
   Progress set_memlock(Thread, Bytes, Reply& r, Caller& c) override { return finish({}, r, c); }
   Progress set_cap_ipc_lock(Thread, bool, Reply& r, Caller& c) override { return finish({}, r, c); }
   Progress alloc_pd(Thread, Reply& r, Caller& c) override { return made(r, c); }

@@ -91,6 +91,15 @@ class FakeDevice final : public verbs::Device {
   Progress touch(Thread, Va a, Bytes n, bool, Reply& r, Caller& c) override {
     return reply(fmt::format("touch {:x} {}", a.raw, n.raw), {}, r, c);
   }
+  Progress mprotect(Thread, Va a, Bytes n, bool readable, bool writable, Reply& r, Caller& c) override {
+    return reply(fmt::format("mprotect {:x} {} {}{}", a.raw, n.raw, readable ? "r" : "-", writable ? "w" : "-"), {}, r, c);
+  }
+  Progress madvise(Thread, Va a, Bytes n, verbs::Advice advice, Reply& r, Caller& c) override {
+    return reply(fmt::format("madvise {:x} {} {}", a.raw, n.raw, unsigned(advice)), {}, r, c);
+  }
+  Progress fork_init(Thread, bool huge_pages, Reply& r, Caller& c) override {
+    return reply(fmt::format("fork_init {}", huge_pages), {}, r, c);
+  }
   Progress set_memlock(Thread, Bytes n, Reply& r, Caller& c) override { return reply(fmt::format("memlock {}", n.raw), {}, r, c); }
   Progress set_cap_ipc_lock(Thread, bool on, Reply& r, Caller& c) override { return reply(fmt::format("cap_ipc_lock {}", on), {}, r, c); }
   Progress alloc_pd(Thread, Reply& r, Caller& c) override { return made("alloc_pd", r, c); }
@@ -101,6 +110,15 @@ class FakeDevice final : public verbs::Device {
     answer.rkey = Key(next_handle_ << 8 | 1);
     answer.iova = q.iova;
     return made(fmt::format("reg_mr {:x} {}", q.address.raw, q.length.raw), r, c, answer);
+  }
+  Progress rereg_mr(Thread, const verbs::ReregMrRequest& q, Reply& r, Caller& c) override {
+    Reply answer;
+    answer.lkey = Key(next_handle_ << 8 | 2);
+    answer.rkey = Key(next_handle_ << 8 | 3);
+    answer.iova = Iova(q.address.raw);
+    return reply(fmt::format("rereg_mr {} {:x} {} pd {} access {} {}", q.translation, q.address.raw, q.length.raw, q.pd, q.change_access,
+                             unsigned(q.access)),
+                 answer, r, c);
   }
   Progress dereg_mr(Thread, Handle, Reply& r, Caller& c) override { return reply("dereg_mr", {}, r, c); }
   Progress create_cq(Thread, std::uint32_t, Reply& r, Caller& c) override { return made("create_cq", r, c); }

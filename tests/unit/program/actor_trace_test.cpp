@@ -2,13 +2,13 @@
 #include <catch2/catch.hpp>
 #include <filesystem>
 #include <fstream>
-#include <set>
 #include <string>
 #include <vector>
 
 #include "program/trace_reader.h"
 #include "unit/program/actor_fabric_device.h"
 #include "unit/program/actor_listing.h"
+#include "unit/program/trace_support.h"
 
 using namespace mtsim;
 using namespace mtsim::test;
@@ -19,12 +19,10 @@ const std::string recorded = MTSIM_SOURCE_DIR "/traces/recorded/";
 
 /// Runs recorded programs to their end under a schedule; gives how many there were.
 std::size_t replay(Schedule schedule) {
-  std::set<std::filesystem::path> paths;
-  for (const auto& entry : std::filesystem::directory_iterator(recorded)) paths.insert(entry.path());
   unsigned number = 0;
-  for (const auto& path : paths) {
-    CAPTURE(path.filename().string());
-    const auto trace = open_trace(path.string());
+  for (const std::string& path : program::test::recorded_traces()) {
+    CAPTURE(path);
+    const auto trace = open_trace(path);
     refuse_unsupported(*trace, carried_out());
     const FabricRun run(*trace, schedule, ++number);
     std::vector<std::string> surprises;
@@ -40,7 +38,7 @@ std::size_t replay(Schedule schedule) {
 }  // namespace
 
 TEST_CASE("recorded programs meet every expectation, whoever is ahead") {
-  CHECK(replay(GENERATE(Schedule::fast_nic, Schedule::slow_nic, Schedule::mixed)) == 52);
+  CHECK(replay(GENERATE(Schedule::fast_nic, Schedule::slow_nic, Schedule::mixed)) == program::test::recorded_trace_count);
 }
 
 TEST_CASE("lists of a recorded program go down as they did") {

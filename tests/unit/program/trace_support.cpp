@@ -71,6 +71,9 @@ std::vector<std::string> recorded_traces() {
   for (const auto& entry : fs::directory_iterator(MTSIM_SOURCE_DIR "/traces/recorded"))
     if (entry.path().string().find(".mtrace") != std::string::npos) out.push_back(entry.path().string());
   std::sort(out.begin(), out.end());
+  const std::size_t step = (out.size() + recorded_trace_count - 1) / recorded_trace_count;
+  for (std::size_t i = 0; i * step < out.size(); ++i) out[i] = out[i * step];
+  out.resize((out.size() + step - 1) / step);
   return out;
 }
 

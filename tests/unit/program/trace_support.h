@@ -43,6 +43,11 @@ std::string difference(const Op& a, const Names& names_a, const Op& b, const Nam
 
 /// Paths of the recorded traces, sorted.
 std::vector<std::string> recorded_traces();
+#ifdef __SANITIZE_ADDRESS__
+inline constexpr std::size_t recorded_trace_count = 7;  ///< every eighth: under the sanitizers they take twenty times as long
+#else
+inline constexpr std::size_t recorded_trace_count = 52;
+#endif
 
 /// A trace that holds every operation, opcode and key of the format, each in a legal place.
 std::string_view whole_grammar();

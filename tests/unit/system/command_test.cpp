@@ -167,11 +167,11 @@ TEST_CASE("What a trace uses beyond this build is named once each, before the ru
   const std::string trace = folder.write("t.mtrace",
                                          "mtrace 1\n"
                                          "a.t0 mmap buf len=4K\n"
-                                         "a.t0 swapout buf\n"
+                                         "a.t0 copy buf to=buf len=1K\n"
                                          "a.t0 alloc_pd pd\n"
                                          "a.t0 reg_mr mr pd=pd addr=buf len=4K access=lw,od\n"
-                                         "a.t0 swapout buf\n");
+                                         "a.t0 copy buf to=buf len=1K\n");
   CHECK(refusal(folder, {"run", "configs/examples/recorded.yaml", trace}) ==
-        "t.mtrace:3:6: 'swapout' is not modelled yet\n"
+        "t.mtrace:3:6: 'copy' is not modelled yet\n"
         "t.mtrace:5:45: 'reg_mr access=od' is not modelled yet\n");
 }

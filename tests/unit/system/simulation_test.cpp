@@ -1,4 +1,5 @@
 // The simulation as a library: what its report says of a run's parts.
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "support/system_run.h"
@@ -51,4 +52,39 @@ TEST_CASE("A pool of blocks is written in less time than blocks that are registe
   CHECK(pool.operations[0].completed == each.operations[0].completed);
   CHECK(pool.operations[0].bytes == each.operations[0].bytes);
   CHECK(pool.simulated < each.simulated);
+}
+
+TEST_CASE("Behind an IOMMU programs see what they see without one") {
+  for (const char* trace : {"write", "read", "send_receive", "atomics", "munmap_under_mr", "register_per_write", "huge_pages"}) {
+    CAPTURE(trace);
+    const std::string path = std::string("traces/") + trace + ".mtrace";
+    const SystemRun plain = run_system({}, path), translated = run_system({"host.iommu.mode=translate"}, path);
+    CHECK(translated.report.unexpected_total == 0);
+    CHECK(translated.stuck.empty());
+    CHECK(translated.report.completions == plain.report.completions);
+    CHECK(run_system({"host.iommu.mode=passthrough"}, path).report.simulated == plain.report.simulated);
+  }
+}
+
+TEST_CASE("An IOMMU moves translation out of the NIC: one entry where there was one a page") {
+  const std::vector<std::string> sets{"workload.kind=uniform", "workload.opcode=read", "workload.block=64B", "workload.footprint=1GiB",
+                                      "workload.operations=5000"};
+  const auto run = [&](const char* mode) {
+    std::vector<std::string> all = sets;
+    all.push_back(std::string("host.iommu.mode=") + mode);
+    return run_system(all).report;
+  };
+  const auto hit_rate = [](const results::Report& report) {
+    for (const results::CacheStats& cache : report.caches)
+      if (cache.name == "server.nic.mtt_cache") return double(cache.hits) / double(cache.lookups);
+    return -1.0;
+  };
+  const results::Report off = run("off"), translate = run("translate");
+  CHECK(hit_rate(off) < 0.3);
+  CHECK(hit_rate(translate) > 0.99);
+  const auto has = [](const results::Report& report, const std::string& name) {
+    return std::any_of(report.counters.begin(), report.counters.end(), [&](const auto& c) { return c.name == name; });
+  };
+  CHECK(has(translate, "server.kernel.iopte"));
+  CHECK_FALSE(has(off, "server.kernel.iopte"));
 }

@@ -1,0 +1,119 @@
+// An IOMMU that translates (Linux 6.12 drivers/iommu/dma-iommu.c, iommu_dma_map_sg): one range of I/O virtual addresses for a whole list,
+// however its frames are scattered, so that the NIC sees them as one run.
+//
+// A CPU's cache of addresses is that of the thread which runs on it: threads mostly stay on their CPU. Queues and tables of the driver
+// (dma_alloc_coherent) are left at their physical addresses.
+#include <cerrno>
+
+#include "kernel/dma_mapping.h"
+#include "kernel/iova_allocator.h"
+#include "kernel/iova_flush_queue.h"
+#include "kernel/sg_table.h"
+
+namespace mtsim::kernel {
+namespace {
+
+/// Sizes of entries in the tables of VT-d and AMD-Vi that Linux uses: 4 KiB, 2 MiB, 1 GiB.
+constexpr std::uint64_t entry_sizes = std::uint64_t{1} << 12 | std::uint64_t{1} << 21 | std::uint64_t{1} << 30;
+constexpr std::uint64_t first_frame = FrameLaw::memory_start.raw / page_bytes.raw;
+
+Time times(Time each, std::uint64_t n) { return each * static_cast<std::int64_t>(n); }
+
+/// Physical memory ends below 2^45 (host.memory.size is at most 16 TiB): the upper half of 46 bits or more lies above it.
+IovaAllocator addresses(std::uint32_t bits) {
+  const std::uint64_t end = (std::uint64_t{1} << bits) / page_bytes.raw;
+  return {end / 2, end};
+}
+
+class IommuMapper : public DmaMapper {
+ public:
+  explicit IommuMapper(const DmaMapperContext& context)
+      : scheduler_(context.scheduler),
+        params_(context.iommu),
+        addresses_(addresses(params_.address_bits)),
+        queue_(params_.flush_entries, params_.flush_interval) {}
+
+  engine::Task<int> map(Call& call, Request request, DmaMapping& out) override {
+    const DmaMap& frames = request.frames;
+    const std::uint64_t pages = frames.pages().raw;
+    out.device = std::make_shared<const DmaMap>();
+    if (pages == 0) co_return 0;
+    // iommu_dma_alloc_iova
+    let_timer_end();
+    const IovaAllocator::Grant grant = addresses_.allocate(call.thread(), pages);
+    co_await on_addresses(call, pages <= IovaAllocator::most_cached_pages, grant.tree_operations, Time());
+    if (!grant.page) {
+      out = {};
+      co_return ENOMEM;
+    }
+    // iommu_map_sg: iommu_pgsize chooses each entry's size; neighbours in memory are one run whatever entry of the list they stand in.
+    out.iopte = frames.count_leaves(*grant.page, entry_sizes);
+    call.cost().iopte += out.iopte;
+    co_await call.work(Call::Step::dma_map, ports::Work::dma_map, times(params_.map_entry, out.iopte));
+    // __finalise_sg
+    out.runs = count_joined_segments(frames, request.max_segment);
+    const FrameExtent run{*grant.page - first_frame, pages, Layout::linear};
+    out.device = std::make_shared<const DmaMap>(FrameLaw(), std::vector<FrameExtent>{run}, frames.lead(), frames.length());
+    table_.map(out.device->page(0), std::make_shared<const DmaMap>(frames));
+    co_return 0;
+  }
+
+  // __iommu_dma_unmap
+  engine::Task<int> unmap(Call& call, const DmaMapping& mapping) override {
+    if (mapping.device == nullptr || mapping.device->pages().raw == 0) co_return 0;
+    const Pa start = mapping.device->page(0);
+    const IovaFlushQueue::Range range{start.raw / page_bytes.raw, mapping.device->pages().raw};
+    const bool strict = params_.invalidation == Invalidation::strict;
+    // iommu_unmap_fast, iommu_iotlb_sync
+    table_.unmap(start);
+    call.cost().iopte += mapping.iopte;
+    co_await call.work(Call::Step::dma_map, ports::Work::dma_map,
+                       times(params_.unmap_entry, mapping.iopte) + (strict ? params_.iotlb_sync : params_.queue_entry));
+    // iommu_dma_free_iova
+    let_timer_end();
+    std::vector<IovaFlushQueue::Freed> freed;
+    bool flushed = false;
+    if (strict) freed.push_back({call.thread(), range});
+    else flushed = queue_.queue(call.thread(), range, scheduler_.now(), freed);
+    std::uint64_t cached = 0, tree_operations = 0;
+    for (const IovaFlushQueue::Freed& free : freed) {
+      const std::uint64_t operations = addresses_.release(free.cpu, free.range.page, free.range.pages);
+      tree_operations += operations;
+      cached += operations == 0;
+    }
+    co_await on_addresses(call, cached, tree_operations, flushed ? params_.iotlb_flush : Time());
+    co_return 0;
+  }
+
+  const engine::Server* rbtree_lock() const override { return &lock_; }
+  const IoPageTable* io_page_table() const override { return &table_; }
+
+ private:
+  /// The CPU takes what it took from caches and from the tree, whose lock it spins for: it does nothing else while it waits.
+  Call::StepRun on_addresses(Call& call, std::uint64_t cached, std::uint64_t tree_operations, Time besides) {
+    call.cost().iova_rbtree += tree_operations;
+    Time span = besides + times(params_.iova_cache, cached);
+    if (tree_operations != 0) span += lock_.book(scheduler_.now(), times(params_.iova_rbtree, tree_operations)).end - scheduler_.now();
+    return call.work(Call::Step::dma_map, ports::Work::dma_map, span);
+  }
+
+  /// What the flush queue's timer does in an interrupt is charged to nobody.
+  void let_timer_end() {
+    std::vector<IovaFlushQueue::Freed> freed;
+    queue_.settle(scheduler_.now(), freed);
+    for (const IovaFlushQueue::Freed& free : freed) addresses_.release(free.cpu, free.range.page, free.range.pages);
+  }
+
+  engine::Scheduler& scheduler_;
+  const IommuParams& params_;
+  IovaAllocator addresses_;
+  IovaFlushQueue queue_;
+  engine::Server lock_;  ///< iova_rbtree_lock
+  IoPageTable table_;
+};
+
+const DmaMappers::Entrant registered("translate", "an IOMMU that translates: the NIC uses I/O virtual addresses, one run for each MR",
+                                     [](const DmaMapperContext& context) { return std::make_unique<IommuMapper>(context); });
+
+}  // namespace
+}  // namespace mtsim::kernel

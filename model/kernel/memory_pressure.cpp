@@ -1,0 +1,17 @@
+#include "kernel/memory_pressure.h"
+
+namespace mtsim::kernel {
+
+void note_pressure(Process& process, const FramePool& frames, engine::Scheduler& scheduler, const FaultCounts& faults,
+                   const ReclaimCounts& reclaimed) {
+  ports::MemoryUse& use = process.pressure;
+  use.swapped_in += faults.swapped_in;
+  use.swapped_out += reclaimed.swapped_out;
+  use.dropped += reclaimed.dropped;
+  if (!reclaimed.out_of_memory || use.killed) return;
+  use.killed = {scheduler.now(),          frames.size(),         process.memory.resident(), process.memlock.pinned(),
+                process.memory.swapped(), process.pinned_regions};
+  scheduler.request_stop();
+}
+
+}  // namespace mtsim::kernel

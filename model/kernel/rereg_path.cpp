@@ -1,0 +1,141 @@
+// rereg_mr as Linux 6.12 does it for mlx5 (core/uverbs_cmd.c, ib_uverbs_rereg_mr; hw/mlx5/mr.c, mlx5_ib_rereg_user_mr). Other drivers
+// differ in the commands by which the device learns of it.
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+
+#include "kernel/access_check.h"
+#include "kernel/reg_path.h"
+
+namespace mtsim::kernel {
+namespace {
+
+using ports::Work;
+using Step = ports::RegistrationStep;
+
+}  // namespace
+
+/// ib_uverbs_rereg_mr, in its order.
+int RegPath::check_rereg(const verbs::ReregMrRequest& request) {
+  if (!request.translation && !request.change_access && request.pd == 0) return EINVAL;
+  const Mr* mr = mrs_.find(request.mr);
+  if (mr == nullptr) return EINVAL;
+  if (mr->busy) return EBUSY;
+  if (request.change_access)
+    if (const int error = check_access(request.access); error != 0) return error;
+  if (request.pd != 0 && parts_.process.pds.find(request.pd) == nullptr) return EINVAL;
+  return 0;
+}
+
+engine::Task<verbs::Reply> RegPath::rereg_mr(verbs::Thread thread, verbs::ReregMrRequest request) {
+  Call call(parts_.scheduler, parts_.cpus, parts_.kernel, thread, ports::RegistrationRecord::Call::rereg_mr, laps_);
+  verbs::Reply reply;
+  Bytes length;
+  co_await call.work(Step::syscall, Work::registration, parts_.kernel.syscall);
+  reply.error = check_rereg(request);
+  if (reply.error == 0) {
+    // The handle is locked for as long as this takes (uobj_get_write).
+    Mr& mr = *mrs_.find(request.mr);
+    mr.busy = true;
+    co_await call.work(Step::syscall, Work::registration, parts_.kernel.reregistration);
+    reply.error = co_await rereg_user_mr(call, request, mr);
+    mr.busy = false;
+    reply.lkey = reply.rkey = mr.key;
+    reply.iova = mr.iova;
+    length = mr.length;
+  }
+  if (reply.error != 0) reply.value = static_cast<std::uint64_t>(verbs::Rereg::command);
+  close(call, reply.error, length);
+  co_return reply;
+}
+
+/// mlx5_ib_rereg_user_mr
+engine::Task<int> RegPath::rereg_user_mr(Call& call, const verbs::ReregMrRequest& request, Mr& mr) {
+  const verbs::Handle pd = request.pd != 0 ? request.pd : mr.pd;
+  const verbs::Access access = request.change_access ? request.access : mr.access;
+  // The new PD must not go while this is under way (uobj_get_obj_read).
+  ++parts_.process.pds.find(pd)->users;
+  int error = 0;
+  if (request.translation) {
+    error = co_await change_translation(call, {pd, request.address, request.length, access, Iova(request.address.raw)}, mr);
+  } else if (writable(access) && !mr.pinned_for_writing) {
+    error = EACCES;  // ib_umem_check_rereg: the pages were pinned for reading only
+  } else {
+    error = co_await change_context(call, mr, pd, access);
+  }
+  if (error != 0) {
+    --parts_.process.pds.find(pd)->users;
+    co_return error;
+  }
+  --parts_.process.pds.find(mr.pd)->users;
+  mr.pd = pd;
+  mr.access = access;
+  co_return 0;
+}
+
+/// mlx5r_umr_rereg_pd_access: one UMR work request that rewrites the key's context and leaves its table alone. Where there is no UMR, the
+/// firmware takes the context back and is given a new one (mlx4_mr_hw_get_mpt, mlx4_mr_hw_write_mpt). The work request takes no turn at
+/// the UMR queue pair. The model's tables can only be replaced as a whole, so that the lines of this one go from the NIC's cache, too.
+engine::Task<int> RegPath::change_context(Call& call, const Mr& mr, verbs::Handle pd, verbs::Access access) {
+  if (mr.revoked) co_return EINVAL;
+  const TableWriterContext& device = parts_.device;
+  translate::Region region;
+  region.grant = {mr.key, pd, access, mr.iova, mr.length, true};
+  region.block = mr.plan.page_size;
+  region.map = mr.dma.device;
+  translate::TableWrites writes;
+  if (!device.tables.architecture().build(region, writes)) co_return ENOMEM;
+  writes.entries = 0;
+  if (parts_.driver.table_writer == "umr") {
+    co_await call.work(Step::table_write, Work::table, parts_.driver.umr_post);
+    call.cost().umr_requests += 1;
+    call.sleep();
+    const int error = co_await device.umr.post({Pa(), Bytes(0), &writes});
+    co_await call.wake_up();
+    co_return error;
+  }
+  const ports::Command::Request take_back{Bytes(0), nullptr, parts_.driver.destroy_key, parts_.driver.destroy_key_latency};
+  if (const int error = co_await run_command(device, call, take_back, 0); error != 0) co_return error;
+  const ports::Command::Request give{command_input(Bytes(64)), &writes, parts_.driver.create_key, parts_.driver.create_key_latency};
+  co_return co_await run_command(device, call, give, 0);
+}
+
+/// The new pages are pinned first, so that a failure up to there leaves the MR as it was. A key whose place in the cache has room for the
+/// new table is revoked and loaded again (umr_rereg_pas); otherwise a new MR with a new key comes under the old handle.
+engine::Task<int> RegPath::change_translation(Call& call, const verbs::RegMrRequest& request, Mr& mr) {
+  Mr made;
+  if (const int error = co_await get_umem(call, request, made); error != 0) co_return error;
+  int error = co_await choose_page_size(call, request, made);
+  // can_use_umr_rereg_pas
+  const std::uint64_t room = parts_.keys.keeps(mr.grant) ? mr.grant.entries : 0;
+  const bool fits = made.plan.blocks <= room && !mr.revoked;
+  if (error != 0) {
+    // The MR stays as it was.
+  } else if (fits) {
+    made.key = mr.key;
+    made.grant = mr.grant;
+    made.grant.created = true;
+    co_await parts_.writer.revoke(call, mr.key, true);
+    translate::Region region;
+    region.grant = {made.key, request.pd, request.access, request.iova, request.length, true};
+    region.block = made.plan.page_size;
+    region.map = made.dma.device;
+    error = co_await parts_.writer.load(call, region, made.grant);
+    if (error == 0) call.cost().table_entries += made.plan.blocks;
+    mr.revoked = error != 0;
+  } else {
+    error = co_await create_mr(call, request, made);
+    if (error == 0) co_await end_key(call, mr);
+  }
+  if (error != 0) {
+    co_await release_umem(call, made);
+    co_return error;
+  }
+  co_await release_umem(call, mr);
+  made.pd = mr.pd;  // the caller hands the users over
+  made.busy = mr.busy;
+  mr = std::move(made);
+  co_return 0;
+}
+
+}  // namespace mtsim::kernel

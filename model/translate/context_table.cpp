@@ -1,0 +1,165 @@
+#include "translate/context_table.h"
+
+#include <algorithm>
+#include <bit>
+
+namespace mtsim::translate {
+namespace {
+
+constexpr std::uint32_t mpt = 0, mtt = 1;
+
+}  // namespace
+
+ContextTable::ContextTable(const ArchitectureOptions& options, Place place, Bytes unit)
+    : options_(options),
+      place_(place),
+      unit_(std::max(unit, options.mtt_line)),
+      entries_shift_(static_cast<unsigned>(std::countr_zero(options.mtt_line.raw / entry_bytes.raw))),
+      context_shift_(static_cast<unsigned>(std::countr_zero(options.mpt_line.raw / context_bytes.raw))),
+      units_((options.space.length.raw - options.contexts * context_bytes.raw) / unit_.raw),
+      kinds_{{"mpt", options.mpt_line}, {"mtt", options.mtt_line}},
+      table_base_(options.space.base + Bytes(options.contexts * context_bytes.raw)) {
+  if (options.table_entries != 0) units_ = std::min(units_, options.table_entries * entry_bytes.raw / unit_.raw);
+}
+
+bool ContextTable::take(std::uint64_t entries, Array& out) {
+  out = {};
+  if (entries == 0) return true;
+  const std::uint64_t n = ceil_div(entries * entry_bytes.raw, unit_.raw), lines_each = unit_.raw / options_.mtt_line.raw;
+  std::uint64_t first = 0;
+  if (!ranges_->take(n, first)) return false;
+  out = {first * lines_each, n * lines_each};
+  return true;
+}
+
+void ContextTable::give(const Layout& layout) {
+  const std::uint64_t lines_each = unit_.raw / options_.mtt_line.raw;
+  for (const Array& array : layout.arrays)
+    if (array.lines != 0) ranges_->give(array.first_line / lines_each, array.lines / lines_each);
+}
+
+bool ContextTable::build(const Region& region, TableWrites& out) {
+  Entry made;
+  if (!lay_out(region, made.layout)) {
+    give(made.layout);
+    return false;
+  }
+  made.region = region;
+  made.block_shift = static_cast<unsigned>(std::countr_zero(region.block.raw));
+  made.first_block = region.grant.start.raw >> made.block_shift;
+  made.live = true;
+  made.first_line = made.layout.arrays.empty() ? 0 : made.layout.arrays.front().first_line;
+  out.entries = made.layout.entries;
+  out.table = table_base_ + Bytes(made.first_line * options_.mtt_line.raw);
+  out.in_device = place_ == Place::device;
+  out.ticket = stage(std::move(made));
+  out.context = context_address(place_of(region.grant.key));
+  return true;
+}
+
+TableWrites ContextTable::drop(Key key) {
+  TableWrites out;
+  Entry gone;
+  gone.region.grant.key = key;
+  out.ticket = stage(std::move(gone));
+  out.context = context_address(place_of(key));
+  out.in_device = place_ == Place::device;
+  return out;
+}
+
+void ContextTable::commit(const TableWrites& writes, Stale& stale) {
+  Entry change = std::move(staged_[writes.ticket]);
+  spare_tickets_.push_back(writes.ticket);
+  const std::uint32_t index = place_of(change.region.grant.key);
+  Entry& now = entry(index);
+  stale.lines(mpt, index >> context_shift_, 1);
+  if (now.live) {
+    give(now.layout);
+    for (const Array& array : now.layout.arrays) {
+      if (array.lines == 0) continue;
+      stale.lines(mtt, array.first_line, array.lines);
+      lines_owner_.erase(array.first_line);
+    }
+  }
+  const std::uint32_t generation = now.generation + 1;
+  if (change.live) {
+    now = std::move(change);
+    now.region.grant.valid = true;
+    for (const Array& array : now.layout.arrays) {
+      if (array.lines == 0) continue;
+      stale.lines(mtt, array.first_line, array.lines);
+      lines_owner_[array.first_line] = index;
+    }
+  } else {
+    // The context stays, marked free: its key is still known, but grants nothing.
+    now.region.grant.valid = false;
+    now.region.map.reset();
+    now.live = false;
+    now.layout = {};
+  }
+  now.generation = generation;
+}
+
+// Stage 0 reads the context, 1 judges, 2 + k has read k levels.
+void ContextTable::step(Walk& walk, Content content, Step& out) const {
+  out.kind = Step::Kind::fault;
+  const std::uint32_t index = place_of(walk.key);
+  if (walk.stage == 0 && place_ == Place::device) walk.stage = 1;
+  const std::uint32_t stage = walk.stage++;
+  if (stage == 0) {
+    out.kind = Step::Kind::read;
+    out.line_kind = mpt;
+    out.tag = index >> context_shift_;
+    out.address = context_address(index);
+    return;
+  }
+  const Entry* found = find(index);
+  if (stage == 1) {
+    out.kind = Step::Kind::judge;
+    out.grant = found != nullptr && found->generation != 0 ? &found->region.grant : nullptr;
+    return;
+  }
+  const Entry& of = *found;
+  // A line was fetched for this very region, or it holds what is no longer there.
+  if (!of.live || (stage > 2 && content != holder(index))) return;
+  if (stage == 2) walk.memo = (walk.address.raw >> of.block_shift) - of.first_block;
+  const std::uint32_t level = stage - 2;
+  if (level < of.layout.levels) {
+    out.kind = Step::Kind::read;
+    out.line_kind = mtt;
+    out.tag = of.layout.levels == 1 ? of.first_line + (walk.memo >> entries_shift_) : line_of(of.layout, level, walk.memo);
+    out.address = table_base_ + Bytes(out.tag * options_.mtt_line.raw);
+    return;
+  }
+  const Region& region = of.region;
+  const std::uint64_t in_block = walk.address.raw & (region.block.raw - 1);
+  out.kind = Step::Kind::done;
+  out.address = region.map->block(walk.memo, region.block, region.grant.start) + Bytes(in_block);
+  out.length = region.block - Bytes(in_block);
+}
+
+Content ContextTable::content(std::uint32_t kind, std::uint64_t tag) const {
+  if (kind == mpt) return 0;
+  const auto after = lines_owner_.upper_bound(tag);
+  return after == lines_owner_.begin() ? 0 : holder(std::prev(after)->second);
+}
+
+ContextTable::Entry& ContextTable::entry(std::uint32_t index) {
+  const std::size_t page = index >> page_shift;
+  if (page >= pages_.size()) pages_.resize(page + 1);
+  if (!pages_[page]) pages_[page] = std::make_unique<EntryPage>();
+  return (*pages_[page])[index % (1u << page_shift)];
+}
+
+std::uint32_t ContextTable::stage(Entry change) {
+  if (spare_tickets_.empty()) {
+    staged_.push_back(std::move(change));
+    return static_cast<std::uint32_t>(staged_.size() - 1);
+  }
+  const std::uint32_t ticket = spare_tickets_.back();
+  spare_tickets_.pop_back();
+  staged_[ticket] = std::move(change);
+  return ticket;
+}
+
+}  // namespace mtsim::translate

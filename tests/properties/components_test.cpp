@@ -1,0 +1,41 @@
+// Does every table writer, key policy and table shape carry a program's data, and do the same accesses meet the same translations?
+#include <catch2/catch.hpp>
+#include <string>
+#include <vector>
+
+#include "kernel/key_policy.h"
+#include "kernel/table_writer.h"
+#include "support/system_run.h"
+#include "translate/architecture.h"
+
+using namespace mtsim;
+
+namespace {
+
+void check(std::vector<std::string> sets) {
+  std::string listed;
+  for (const std::string& set : sets) listed += set + ' ';
+  INFO(listed);
+  sets.insert(sets.end(), {"workload.kind=per_op", "workload.operations=60", "workload.block=20000B", "workload.clients=2",
+                           "nic.contexts=16777216", "nic.mtt_cache.lines=8"});
+  const test::SystemRun run = test::run_system(sets);
+  CHECK(run.stuck == std::vector<std::string>{});
+  REQUIRE(run.report.operations.size() == 1);
+  CHECK(run.report.operations[0].completed == 120);
+  CHECK(run.report.completions[unsigned(verbs::Status::SUCCESS)] == 120);
+  CHECK(run.report.registration.reg_mr.failed.empty());
+  CHECK(run.report.failed_calls.empty());
+}
+
+}  // namespace
+
+TEST_CASE("Every key policy serves a program that registers each block") {
+  for (const std::string& keys : kernel::KeyPolicies::names())
+    for (const char* writer : {"umr", "store"}) check({"driver.keys=" + keys, std::string("driver.table_writer=") + writer});
+}
+
+TEST_CASE("Every table shape is filled by every table writer") {
+  for (const std::string& shape : translate::Architectures::names())
+    for (const std::string& writer : kernel::TableWriters::names())
+      check({"nic.translation=" + shape, "driver.table_writer=" + writer, "nic.table_allocation=buddy"});
+}
