@@ -116,7 +116,7 @@ TEST_CASE("a ladder registers each rung as often as asked, its MRs apart") {
         CHECK(op.address.offset % 4096 == 0);
       }
     }
-    CHECK(by_size == std::map<std::uint64_t, std::uint64_t>{{1000, 15}, {4000, 15}, {16'000, 15}, {64'000, 15}, {70'000, 15}});
+    CHECK(by_size == std::map<std::uint64_t, std::uint64_t>{{1000, 15}, {4000, 15}, {4096, 1}, {16'000, 15}, {64'000, 15}, {70'000, 15}});
     // One more of each is the buffer of the set-up.
     CHECK(kinds[Kind::mmap] == 1 + (touched ? 5 : 15));
     CHECK(kinds[Kind::touch] == 1 + (touched ? 5 : 0));
