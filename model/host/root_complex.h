@@ -5,9 +5,9 @@
 #include <optional>
 #include <systemc>
 
+#include "base/io_page_table.h"
 #include "base/parameter.h"
 #include "host/frame_pool.h"
-#include "host/io_page_table.h"
 #include "ports/memory.h"
 
 namespace mtsim::host {

@@ -4,12 +4,12 @@
 
 #include <memory>
 
+#include "base/io_page_table.h"
 #include "base/registry.h"
 #include "engine/flow.h"
 #include "engine/scheduler.h"
 #include "engine/server.h"
 #include "host/address_space.h"
-#include "host/io_page_table.h"
 #include "kernel/call.h"
 #include "kernel/iommu_params.h"
 #include "kernel/kernel_params.h"

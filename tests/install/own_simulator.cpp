@@ -14,9 +14,9 @@ std::uint64_t taken = 0;
 /// Every eighth key, none of them twice.
 class SparseKeys : public kernel::KeyPolicy {
  public:
-  std::optional<kernel::KeyGrant> take(std::uint64_t) override { return kernel::KeyGrant{Key(std::uint32_t(8 * ++taken), 0), false}; }
-  bool keeps(std::uint64_t) const override { return false; }
-  void give_back(kernel::KeyGrant, std::uint64_t) override {}
+  std::optional<kernel::KeyGrant> take(std::uint64_t, Time) override { return kernel::KeyGrant{Key(std::uint32_t(8 * ++taken), 0)}; }
+  bool keeps(const kernel::KeyGrant&) const override { return false; }
+  void give_back(const kernel::KeyGrant&, Time) override {}
 };
 const kernel::KeyPolicies::Entrant registered("sparse", "every eighth key, none of them twice",
                                               [](const auto&) { return std::make_unique<SparseKeys>(); });

@@ -69,7 +69,6 @@ const std::set<std::pair<std::string, std::string>>& exceptions() {
   static const std::set<std::pair<std::string, std::string>> list{
       // The kernel owns the VMAs and page tables of its processes: state without time, kept in host/ beside the frame pool under it.
       {"kernel", "host/address_space.h"},
-      {"kernel", "host/leaf.h"},
   };
   return list;
 }

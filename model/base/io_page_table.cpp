@@ -1,4 +1,4 @@
-#include "host/io_page_table.h"
+#include "base/io_page_table.h"
 
 #include <iterator>
 
