@@ -41,7 +41,7 @@ void Completion::received(Qp& qp, verbs::Status status, std::uint64_t bytes) {
   const std::uint32_t slot = *qp.receive;
   qp.receive.reset();
   qp.attributes.receives->at(slot).length = bytes;
-  scheduler_.spawn(write_receive_cqe(qp, qp.attributes.receives, qp.attributes.recv_cq, slot, status));
+  scheduler_.spawn(write_receive_cqe(qp, slot, status));
 }
 
 void Completion::retire(Qp& qp, std::uint32_t index, verbs::Status status) {
@@ -51,34 +51,33 @@ void Completion::retire(Qp& qp, std::uint32_t index, verbs::Status status) {
     log->ended(qp.qpn, wqe, status);
     return;
   }
-  scheduler_.spawn(write_cqe(qp, qp.attributes.ring, qp.attributes.send_cq, index, status));
+  scheduler_.spawn(write_cqe(qp, index, status));
 }
 
-engine::Flow Completion::write_cqe(Qp& qp, std::shared_ptr<ports::SendRing> ring, std::shared_ptr<ports::CompletionQueue> cq,
-                                   std::uint32_t index, verbs::Status status) {
+// A QP's state, rings and ways into its CQs outlive it: the program may destroy it while its last CQEs are on their way.
+engine::Flow Completion::write_cqe(Qp& qp, std::uint32_t index, verbs::Status status) {
   ++cqes_;
   const std::uint32_t resets = qp.resets;
-  co_await ports::DmaWrite(*dma.operator->(), cq->next_slot(), Bytes(64), qp.requester_order);
-  ports::Wqe& wqe = ring->at(index);
+  co_await ports::DmaWrite(*dma.operator->(), qp.attributes.send_cq->next_slot(), Bytes(64), qp.requester_order);
+  ports::Wqe& wqe = qp.wqe(index);
   wqe.stamp[unsigned(ports::Step::completion)] = scheduler_.now();
   log->ended(qp.qpn, wqe, status);
   // The library empties the CQ of what a QP left there when it resets the QP.
-  if (qp.resets == resets) cq->arrive({wqe.wr, status, wqe.opcode, static_cast<std::uint32_t>(wqe.length)}, index);
+  if (qp.resets == resets) qp.attributes.send_cq->arrive({wqe.wr, status, wqe.opcode, static_cast<std::uint32_t>(wqe.length)}, index);
 }
 
-engine::Flow Completion::write_receive_cqe(Qp& qp, std::shared_ptr<ports::ReceiveRing> ring, std::shared_ptr<ports::CompletionQueue> cq,
-                                           std::uint32_t slot, verbs::Status status) {
+engine::Flow Completion::write_receive_cqe(Qp& qp, std::uint32_t slot, verbs::Status status) {
   ++cqes_;
   const std::uint32_t resets = qp.resets;
-  co_await ports::DmaWrite(*dma.operator->(), cq->next_slot(), Bytes(64), qp.responder_order);
-  ports::Wqe& wqe = ring->at(slot);
+  co_await ports::DmaWrite(*dma.operator->(), qp.attributes.recv_cq->next_slot(), Bytes(64), qp.responder_order);
+  ports::Wqe& wqe = qp.attributes.receives->at(slot);
   wqe.stamp[unsigned(ports::Step::completion)] = scheduler_.now();
   // A receive that no message took begins and ends with its flush.
   if (wqe.begin == Time()) wqe.begin = scheduler_.now();
   log->ended(qp.qpn, wqe, status);
   // A shared queue's slot must come back whatever became of the QP.
   if (qp.resets == resets || qp.attributes.shared_receives)
-    cq->arrive({wqe.wr, status, verbs::Opcode::recv, static_cast<std::uint32_t>(wqe.length)}, slot);
+    qp.attributes.recv_cq->arrive({wqe.wr, status, verbs::Opcode::recv, static_cast<std::uint32_t>(wqe.length)}, slot);
 }
 
 }  // namespace mtsim::nic

@@ -22,11 +22,8 @@ class Completion : public sc_core::sc_module, public Retirement {
 
  private:
   void retire(Qp& qp, std::uint32_t index, verbs::Status status);
-  /// Holds the ring and the CQ: the program may destroy the QP while its last CQEs are on their way.
-  engine::Flow write_cqe(Qp& qp, std::shared_ptr<ports::SendRing> ring, std::shared_ptr<ports::CompletionQueue> cq, std::uint32_t index,
-                         verbs::Status status);
-  engine::Flow write_receive_cqe(Qp& qp, std::shared_ptr<ports::ReceiveRing> ring, std::shared_ptr<ports::CompletionQueue> cq,
-                                 std::uint32_t slot, verbs::Status status);
+  engine::Flow write_cqe(Qp& qp, std::uint32_t index, verbs::Status status);
+  engine::Flow write_receive_cqe(Qp& qp, std::uint32_t slot, verbs::Status status);
 
   engine::Scheduler& scheduler_;
   std::uint64_t cqes_ = 0;

@@ -97,9 +97,10 @@ struct Qp {
   }
 
   bool connected() const { return attributes.type == verbs::QpType::rc; }
-  bool sends_in(std::uint32_t of_life) const { return life == of_life && state == verbs::QpState::rts && !destroyed; }
-  /// Whether what was taken up in `of_attempt` is still to be sent.
-  bool still(std::uint32_t of_attempt) const { return attempt == of_attempt && state == verbs::QpState::rts && !destroyed; }
+  bool may_send() const { return state == verbs::QpState::rts && !destroyed; }
+  /// Whether what was taken up in that life, or is to be sent in that attempt, still stands: leaving RTS and being destroyed end both.
+  bool lives(std::uint32_t of_life) const { return life == of_life; }
+  bool still(std::uint32_t of_attempt) const { return attempt == of_attempt; }
   bool receives() const { return !destroyed && (state == verbs::QpState::rtr || state == verbs::QpState::rts); }
 
   // Send queue. Indices run on: retired <= next <= fetched <= producer.

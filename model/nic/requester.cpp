@@ -84,6 +84,7 @@ Requester::Piece Requester::cut(Qp& qp) {
 
 /// Extended headers of a request's packets, beyond the base header of each.
 std::uint64_t Requester::headers(verbs::Opcode opcode, const Piece& piece) const {
+  if (opcode == verbs::Opcode::write) return piece.first ? format_.reth.raw : 0;
   std::uint64_t bytes = 0;
   if (verbs::is_atomic(opcode)) bytes += format_.atomic_eth.raw;
   else if (piece.first && !verbs::is_send(opcode)) bytes += format_.reth.raw;
@@ -196,7 +197,10 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
   if (gathers) buffer_.give_at(sent, Bytes(piece.bytes));
   qp.sends.leave(ticket);
   if (qp.connected()) {
-    if (qp.still(attempt)) await_answer(qp, piece.request, sent);
+    if (!qp.still(attempt)) co_return;
+    if (piece.request == qp.retired) qp.progress = sent;
+    if (qp.ack.watched == 0) [[unlikely]]
+      await_answer(qp, sent);
   } else if (piece.last) {
     // An unreliable connection's request is over once it has left.
     co_await engine::Until(scheduler_, sent, order);
@@ -217,7 +221,7 @@ void Requester::take(Qp& qp, ports::Packet& packet) {
 engine::Flow Requester::accept(Qp& qp) {
   while (ports::Packet* packet = qp.responses.pop()) {
     const std::uint32_t index = packet->request;
-    const bool outstanding = qp.sends_in(qp.life) && index - qp.retired < qp.producer - qp.retired && !qp.request(index).answered;
+    const bool outstanding = qp.may_send() && index - qp.retired < qp.producer - qp.retired && !qp.request(index).answered;
     if (outstanding && (packet->nak == verbs::Nak::sequence || packet->nak == verbs::Nak::receiver_not_ready)) {
       try_again(qp, *packet);
     } else if (outstanding) {
@@ -235,7 +239,7 @@ engine::Flow Requester::accept(Qp& qp) {
         if (!co_await scatter(units, qp, qp.attributes.pd, sges, packet->offset, packet->payload.raw, Time(), query))
           status = verbs::Status::LOC_PROT_ERR;
       }
-      if (qp.sends_in(life)) {
+      if (qp.lives(life)) {
         stamp(wqe, Step::scatter) = scheduler_.now();
         if (packet->last || status != verbs::Status::SUCCESS) over(qp, index, status);
       }

@@ -59,7 +59,7 @@ class Requester : public sc_core::sc_module, public PacketSink {
   ports::Packet& packet_for(Qp& qp, const ports::Wqe& wqe, const Piece& piece);
 
   // Retransmission (retransmission.cpp).
-  void await_answer(Qp& qp, std::uint32_t index, Time sent);
+  void await_answer(Qp& qp, Time sent);
   void try_again(Qp& qp, const ports::Packet& nak);
   void give_up_or_resend(Qp& qp);
   void go_back(Qp& qp, std::uint32_t index, std::uint64_t offset);

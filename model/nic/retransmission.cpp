@@ -4,10 +4,9 @@
 
 namespace mtsim::nic {
 
-/// Called for each piece sent: one comparison while the timer is being watched.
-void Requester::await_answer(Qp& qp, std::uint32_t index, Time sent) {
-  if (index == qp.retired) qp.progress = sent;
-  if (qp.ack.watched != 0 || qp.attributes.timeout == 0) return;
+/// Something was sent and the acknowledgement timer is not watched.
+void Requester::await_answer(Qp& qp, Time sent) {
+  if (qp.attributes.timeout == 0) return;
   qp.ack.qp = &qp;
   qp.ack.owner = this;
   qp.ack.order = qp.requester_order;
@@ -23,7 +22,7 @@ void Requester::await_answer(Qp& qp, std::uint32_t index, Time sent) {
 Time Requester::due(engine::Deadline& deadline) {
   const Qp& qp = *static_cast<Qp::Patience&>(deadline).qp;
   const bool unanswered = qp.retired != qp.next || qp.offset != 0;
-  if (!unanswered || !qp.still(qp.attempt) || qp.attributes.timeout == 0) return engine::Deadline::never;
+  if (!unanswered || !qp.may_send() || qp.attributes.timeout == 0) return engine::Deadline::never;
   return qp.progress + verbs::ack_timeout(qp.attributes.timeout);
 }
 
@@ -62,7 +61,7 @@ void Requester::try_again(Qp& qp, const ports::Packet& nak) {
   qp.rnr.order = qp.requester_order;
   qp.rnr.due = [](engine::Deadline& deadline) {
     const Qp& self = *static_cast<Qp::Patience&>(deadline).qp;
-    return self.waiting && self.still(self.attempt) ? self.progress : engine::Deadline::never;
+    return self.waiting && self.may_send() ? self.progress : engine::Deadline::never;
   };
   qp.rnr.expire = [](engine::Deadline& deadline) {
     auto& self = static_cast<Qp::Patience&>(deadline);

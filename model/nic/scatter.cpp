@@ -4,7 +4,7 @@
 
 namespace mtsim::nic {
 
-engine::Task<bool> scatter(Scatter units, Qp& qp, std::uint32_t pd, std::span<const verbs::Sge> sges, std::uint64_t offset,
+engine::Task<bool> scatter(const Scatter& units, Qp& qp, std::uint32_t pd, std::span<const verbs::Sge> sges, std::uint64_t offset,
                            std::uint64_t length, Time begin, ports::Query& query) {
   const std::uint32_t life = qp.life;
   std::uint64_t skip = offset, left = length;

@@ -16,7 +16,7 @@ bool WorkScheduler::held(Qp& qp) {
 }
 
 void WorkScheduler::wake(Qp& qp) {
-  if (!qp.still(qp.attempt) || qp.halted || qp.waiting) return;
+  if (!qp.may_send() || qp.halted || qp.waiting) return;
   if (!qp.fetching && qp.fetched != qp.producer && qp.fetched - qp.next < prefetch_) scheduler_.spawn(fetch(qp));
   if (qp.listed || qp.preparing || qp.next == qp.fetched || held(qp)) return;
   qp.listed = true;
@@ -32,7 +32,7 @@ Qp* WorkScheduler::take() {
     first_ = qp.next_listed;
     qp.listed = false;
     // What was true when it was listed may have changed: the QP failed, or was destroyed.
-    if (qp.still(qp.attempt) && !qp.halted && !qp.waiting && qp.next != qp.fetched) return &qp;
+    if (qp.may_send() && !qp.halted && !qp.waiting && qp.next != qp.fetched) return &qp;
   }
   return nullptr;
 }

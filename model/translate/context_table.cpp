@@ -14,6 +14,7 @@ ContextTable::ContextTable(const ArchitectureOptions& options, Place place, Byte
     : options_(options),
       place_(place),
       unit_(std::max(unit, options.mtt_line)),
+      place_mask_(static_cast<std::uint32_t>(options.contexts - 1)),
       entries_shift_(static_cast<unsigned>(std::countr_zero(options.mtt_line.raw / entry_bytes.raw))),
       context_shift_(static_cast<unsigned>(std::countr_zero(options.mpt_line.raw / context_bytes.raw))),
       units_((options.space.length.raw - options.contexts * context_bytes.raw) / unit_.raw),
@@ -104,8 +105,9 @@ void ContextTable::commit(const TableWrites& writes, Stale& stale) {
 void ContextTable::step(Walk& walk, Content content, Step& out) const {
   out.kind = Step::Kind::fault;
   const std::uint32_t index = place_of(walk.key);
-  if (walk.stage == 0 && place_ == Place::device) walk.stage = 1;
-  const std::uint32_t stage = walk.stage++;
+  std::uint32_t stage = walk.stage++;
+  // A context in the device is there already.
+  if (stage == 0 && place_ == Place::device) stage = walk.stage++;
   if (stage == 0) {
     out.kind = Step::Kind::read;
     out.line_kind = mpt;
@@ -113,16 +115,17 @@ void ContextTable::step(Walk& walk, Content content, Step& out) const {
     out.address = context_address(index);
     return;
   }
-  const Entry* found = find(index);
   if (stage == 1) {
+    const Entry* found = find(index);
     out.kind = Step::Kind::judge;
     out.grant = found != nullptr && found->generation != 0 ? &found->region.grant : nullptr;
     return;
   }
-  const Entry& of = *found;
+  const Entry& of = existing(index);
   // A line was fetched for this very region, or it holds what is no longer there.
-  if (!of.live || (stage > 2 && content != holder(index))) return;
+  if (!of.live) return;
   if (stage == 2) walk.memo = (walk.address.raw >> of.block_shift) - of.first_block;
+  else if (content != (Content(of.generation) << 32 | index)) return;
   const std::uint32_t level = stage - 2;
   if (level < of.layout.levels) {
     out.kind = Step::Kind::read;

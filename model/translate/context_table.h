@@ -72,12 +72,14 @@ class ContextTable : public Architecture {
   using EntryPage = std::array<Entry, 1u << page_shift>;
 
   /// Some drivers put a generation above the slot number (mlx4): the slot decides the place, the whole key is compared there.
-  std::uint32_t place_of(Key key) const { return static_cast<std::uint32_t>(key.index() & (options_.contexts - 1)); }
+  std::uint32_t place_of(Key key) const { return key.index() & place_mask_; }
   Pa context_address(std::uint32_t index) const { return options_.space.base + Bytes(index * context_bytes.raw); }
   const Entry* find(std::uint32_t index) const {
     const std::size_t page = index >> page_shift;
     return page < pages_.size() && pages_[page] ? &(*pages_[page])[index % (1u << page_shift)] : nullptr;
   }
+  /// Of one that there is.
+  const Entry& existing(std::uint32_t index) const { return (*pages_[index >> page_shift])[index % (1u << page_shift)]; }
   Entry& entry(std::uint32_t index);
   Content holder(std::uint32_t index) const { return Content(find(index)->generation) << 32 | index; }
   std::uint32_t stage(Entry change);
@@ -85,6 +87,7 @@ class ContextTable : public Architecture {
   ArchitectureOptions options_;
   Place place_;
   Bytes unit_;
+  std::uint32_t place_mask_;                ///< of the number of places, a power of two
   unsigned entries_shift_, context_shift_;  ///< entries and contexts of a line, as powers of two
   std::uint64_t units_;
   std::vector<LineKind> kinds_;
