@@ -68,7 +68,7 @@ void Cache::drop(std::uint64_t first, std::uint64_t count) {
     const auto begin = seen_.begin() + static_cast<std::ptrdiff_t>(first);
     std::fill(begin, begin + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(count, seen_.size() - first)), false);
   }
-  if (ways_of_.empty()) return;
+  if (held_ == 0) return;
   const auto forget = [this](Way& way) {
     way = Way{};
     --held_;
