@@ -34,7 +34,6 @@ class RegPath {
     KeyKeeper& keys;
     DmaMapper& dma;
     const FramePool& frames;
-    TableWriterContext device;  ///< for what changes a key without its table
   };
   explicit RegPath(const Parts& parts) : parts_(parts) {}
 

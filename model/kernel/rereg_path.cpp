@@ -73,31 +73,14 @@ engine::Task<int> RegPath::rereg_user_mr(Call& call, const verbs::ReregMrRequest
   co_return 0;
 }
 
-/// mlx5r_umr_rereg_pd_access: one UMR work request that rewrites the key's context and leaves its table alone. Where there is no UMR, the
-/// firmware takes the context back and is given a new one (mlx4_mr_hw_get_mpt, mlx4_mr_hw_write_mpt). The work request takes no turn at
-/// the UMR queue pair. The model's tables can only be replaced as a whole, so that the lines of this one go from the NIC's cache, too.
+/// Only the key's context changes, in place.
 engine::Task<int> RegPath::change_context(Call& call, const Mr& mr, verbs::Handle pd, verbs::Access access) {
   if (mr.revoked) co_return EINVAL;
-  const TableWriterContext& device = parts_.device;
   translate::Region region;
   region.grant = {mr.key, pd, access, mr.iova, mr.length, true};
   region.block = mr.plan.page_size;
   region.map = mr.dma.device;
-  translate::TableWrites writes;
-  if (!device.tables.architecture().build(region, writes)) co_return ENOMEM;
-  writes.entries = 0;
-  if (parts_.driver.table_writer == "umr") {
-    co_await call.work(Step::table_write, Work::table, parts_.driver.umr_post);
-    call.cost().umr_requests += 1;
-    call.sleep();
-    const int error = co_await device.umr.post({Pa(), Bytes(0), &writes});
-    co_await call.wake_up();
-    co_return error;
-  }
-  const ports::Command::Request take_back{Bytes(0), nullptr, parts_.driver.destroy_key, parts_.driver.destroy_key_latency};
-  if (const int error = co_await run_command(device, call, take_back, 0); error != 0) co_return error;
-  const ports::Command::Request give{command_input(Bytes(64)), &writes, parts_.driver.create_key, parts_.driver.create_key_latency};
-  co_return co_await run_command(device, call, give, 0);
+  co_return co_await parts_.writer.rewrite(call, region);
 }
 
 /// The new pages are pinned first, so that a failure up to there leaves the MR as it was. A key whose place in the cache has room for the

@@ -9,6 +9,7 @@ constexpr Bytes inline_input{16};
 constexpr Bytes mailbox_bytes{512};
 constexpr Bytes create_mkey_input{272};
 constexpr Bytes destroy_mkey_input{16};
+constexpr Bytes context_bytes{64};
 
 }  // namespace
 
@@ -34,6 +35,23 @@ engine::Task<int> run_command(const TableWriterContext& context, Call& call, con
   const int error = co_await context.command.execute(request);
   co_await call.wake_up();
   co_return error;
+}
+
+std::optional<translate::TableWrites> context_writes(const TableWriterContext& context, const translate::Region& region) {
+  translate::TableWrites writes;
+  if (!context.tables.architecture().build(region, writes)) return std::nullopt;
+  writes.entries = 0;
+  return writes;
+}
+
+engine::Task<int> rewrite_by_commands(const TableWriterContext& context, Call& call, const translate::Region& region) {
+  const auto writes = context_writes(context, region);
+  if (!writes) co_return ENOMEM;
+  const DriverParams& params = context.params;
+  const ports::Command::Request take_back{Bytes(0), nullptr, params.destroy_key, params.destroy_key_latency};
+  if (const int error = co_await run_command(context, call, take_back, 0); error != 0) co_return error;
+  const ports::Command::Request give{command_input(context_bytes), &*writes, params.create_key, params.create_key_latency};
+  co_return co_await run_command(context, call, give, 0);
 }
 
 engine::Task<int> run_refused_command(const TableWriterContext& context, Call& call) {

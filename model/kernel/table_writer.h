@@ -1,6 +1,8 @@
 // How a driver gets the translation table of an MR into the NIC, and how it takes the MR away.
 #pragma once
 
+#include <optional>
+
 #include "base/registry.h"
 #include "engine/flow.h"
 #include "engine/scheduler.h"
@@ -18,6 +20,9 @@ class TableWriter {
   virtual ~TableWriter() = default;
   /// Makes the region's key usable, which `grant` has given. 0, or ENOMEM when the NIC's tables are full or it refuses the command.
   virtual engine::Task<int> load(Call& call, const translate::Region& region, const KeyGrant& grant) = 0;
+  /// Rewrites the context of a region that is loaded: other rights, another PD; its translations stay. 0, or ENOMEM. The model's tables can
+  /// only be replaced as a whole, so that the lines of this one go from the NIC's cache, too.
+  virtual engine::Task<int> rewrite(Call& call, const translate::Region& region) = 0;
   /// The device refuses to create a key: the command, if there is one, and ENOMEM.
   virtual engine::Task<int> refused(Call& call);
   /// Nothing reaches memory by `key` from the end of this on. `keep`: the device goes on knowing the key.
@@ -45,6 +50,13 @@ using TableWriters = Registry<TableWriter, const TableWriterContext&>;
 /// One firmware command from end to end (mlx5 net/mlx5/core/cmd.c, mlx5_cmd_exec): filling its mailboxes, posting it, sleeping until its
 /// completion event. `entries` of the input are translation entries.
 engine::Task<int> run_command(const TableWriterContext& context, Call& call, const ports::Command::Request& request, std::uint64_t entries);
+
+/// The writes that change a loaded region's context alone; nothing when the NIC's tables are full.
+std::optional<translate::TableWrites> context_writes(const TableWriterContext& context, const translate::Region& region);
+
+/// TableWriter::rewrite where there is no UMR: the firmware takes the context back and is given a new one (mlx4_mr_hw_get_mpt,
+/// mlx4_mr_hw_write_mpt).
+engine::Task<int> rewrite_by_commands(const TableWriterContext& context, Call& call, const translate::Region& region);
 
 /// CREATE_MKEY without success (net/mlx5/core/mr.c, "limits exceeded"): ENOMEM.
 engine::Task<int> run_refused_command(const TableWriterContext& context, Call& call);

@@ -34,6 +34,10 @@ class CommandWriter : public TableWriter {
 
   engine::Task<int> refused(Call& call) override { return run_refused_command(context_, call); }
 
+  engine::Task<int> rewrite(Call& call, const translate::Region& region) override {
+    co_return co_await rewrite_by_commands(context_, call, region);
+  }
+
   engine::Task<int> revoke(Call& call, Key key, bool) override {
     const translate::TableWrites writes = context_.tables.architecture().drop(key);
     const ports::Command::Request destroy{command_input(destroy_mkey_input), &writes, context_.params.destroy_key,

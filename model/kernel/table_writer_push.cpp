@@ -36,6 +36,10 @@ class PushWriter : public TableWriter {
 
   engine::Task<int> refused(Call& call) override { return run_refused_command(context_, call); }
 
+  engine::Task<int> rewrite(Call& call, const translate::Region& region) override {
+    co_return co_await rewrite_by_commands(context_, call, region);
+  }
+
   engine::Task<int> revoke(Call& call, Key key, bool) override {
     const translate::TableWrites writes = context_.tables.architecture().drop(key);
     ports::Command::Request destroy = destroy_key_command(context_.params);

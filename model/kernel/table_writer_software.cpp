@@ -20,6 +20,12 @@ class SoftwareWriter : public TableWriter {
     co_return 0;
   }
 
+  engine::Task<int> rewrite(Call&, const translate::Region& region) override {
+    const auto writes = context_writes(context_, region);
+    if (writes) context_.tables.commit(*writes);
+    co_return writes ? 0 : ENOMEM;
+  }
+
   engine::Task<int> revoke(Call&, Key key, bool) override {
     context_.tables.commit(context_.tables.architecture().drop(key));
     co_return 0;

@@ -41,6 +41,10 @@ class StoreWriter : public TableWriter {
     co_return error;
   }
 
+  engine::Task<int> rewrite(Call& call, const translate::Region& region) override {
+    co_return co_await rewrite_by_commands(context_, call, region);
+  }
+
   engine::Task<int> revoke(Call& call, Key key, bool) override {
     // mlx4_mr_free: HW2SW_MPT
     const ports::Command::Request disable{Bytes(0), nullptr, context_.params.destroy_key, context_.params.destroy_key_latency};

