@@ -8,6 +8,7 @@
 #include <boost/icl/interval_set.hpp>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 
 #include "base/dma_map.h"
@@ -73,7 +74,7 @@ struct FaultReply {
 struct PinnedRange {
   Va address;
   Bytes length;
-  DmaMap map;
+  std::shared_ptr<const DmaMap> map;  ///< never null in a range that was pinned
   PageCounts counts;
 };
 

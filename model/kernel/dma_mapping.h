@@ -28,7 +28,7 @@ class DmaMapper {
   virtual ~DmaMapper() = default;
 
   struct Request {
-    const DmaMap& frames;
+    std::shared_ptr<const DmaMap> frames;
     std::uint64_t sg_entries = 0;
     Bytes max_segment;  ///< of an entry as mapped
   };

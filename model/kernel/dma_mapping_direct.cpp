@@ -12,7 +12,7 @@ class DirectMapper : public DmaMapper {
   explicit DirectMapper(const DmaMapperContext& context) : params_(context.kernel) {}
 
   engine::Task<int> map(Call& call, Request request, DmaMapping& out) override {
-    out.device = std::make_shared<const DmaMap>(request.frames);
+    out.device = request.frames;
     out.runs = request.sg_entries;
     co_await call.work(Call::Step::dma_map, ports::Work::dma_map, times(params_.dma_map, request.sg_entries));
     co_return 0;

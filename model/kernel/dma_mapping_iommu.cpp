@@ -34,7 +34,7 @@ class IommuMapper : public DmaMapper {
         queue_(params_.flush_entries, params_.flush_interval) {}
 
   engine::Task<int> map(Call& call, Request request, DmaMapping& out) override {
-    const DmaMap& frames = request.frames;
+    const DmaMap& frames = *request.frames;
     const std::uint64_t pages = frames.pages().raw;
     out.device = std::make_shared<const DmaMap>();
     if (pages == 0) co_return 0;
@@ -54,7 +54,7 @@ class IommuMapper : public DmaMapper {
     out.runs = count_joined_segments(frames, request.max_segment);
     const FrameExtent run{*grant.page - first_frame, pages, Layout::linear};
     out.device = std::make_shared<const DmaMap>(FrameLaw(), std::vector<FrameExtent>{run}, frames.lead(), frames.length());
-    table_.map(out.device->page(0), std::make_shared<const DmaMap>(frames));
+    table_.map(out.device->page(0), request.frames);
     co_return 0;
   }
 

@@ -1,7 +1,6 @@
 #include "kernel/driver_params.h"
 
 #include <bit>
-#include <cerrno>
 #include <charconv>
 
 #include "base/sections.h"
@@ -74,14 +73,7 @@ void DriverParams::declare(Declaration<DriverParams>& d) {
       .range("4KiB", "1TiB")
       .means("Greatest scatter-gather entry.")
       .source("mlx5: net/mlx5/core/main.c");
-  d.field("largest_mr", &DriverParams::largest_mr)
-      .standard("0B")
-      .means("Greatest MR; 0: no limit of the driver's own.")
-      .source("mlx5: none that matters; irdma: max_mr_size");
-  d.choice("largest_mr_error", &DriverParams::largest_mr_error, {{"EINVAL", SizeRefusal::einval}, {"ENOMEM", SizeRefusal::enomem}})
-      .standard("EINVAL")
-      .means("What a larger one is refused with.")
-      .source("irdma: hw/irdma/verbs.c, irdma_reg_user_mr");
+  declare_checks(d);
   d.field("key", &DriverParams::key)
       .standard("300ns")
       .range("0ns", "1ms")
@@ -209,11 +201,6 @@ KeyPolicyOptions DriverParams::key_options() const {
   return {most_keys,
           key_seed,
           {cache_limit_list().value_or(std::vector<std::uint32_t>{}), cache_in_flight, cache_age, cache_temporary_age, cache_prefill}};
-}
-
-int DriverParams::refusal(Bytes length) const {
-  if (largest_mr.raw == 0 || length <= largest_mr) return 0;
-  return largest_mr_error == SizeRefusal::enomem ? ENOMEM : EINVAL;
 }
 
 PinRules DriverParams::pin_rules() const {

@@ -40,6 +40,7 @@ Kernel::Kernel(sc_core::sc_module_name module_name, engine::Scheduler& scheduler
   check_name<KeyPolicies>("driver.keys", driver.keys, complaints);
   check_name<DmaMappers>("host.iommu.mode", iommu.mode, complaints);
   if (!driver.cache_limit_list()) complaints.push_back(fmt::format("driver.cache_limits: {}", DriverParams::cache_limits_form));
+  if (!driver.refused_access_flags()) complaints.push_back(fmt::format("driver.refused_access: {}", DriverParams::refused_access_form));
   if (!complaints.empty()) throw UserError(complaints);
   dma_ = DmaMappers::make(iommu.mode, DmaMapperContext{scheduler_, params_, iommu_});
   keys_ = KeyPolicies::make(driver.keys, driver.key_options());

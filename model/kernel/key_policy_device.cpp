@@ -1,5 +1,5 @@
 // Keys that the device names in its answer (efa, mana). How it finds them is not published; here it uses the one freed last first. These
-// devices may answer with an lkey and an rkey that differ; here both are the same.
+// devices answer with an lkey and an rkey that may differ: driver.rkey.
 #include "kernel/key_index.h"
 #include "kernel/key_policy.h"
 

@@ -5,8 +5,8 @@
 
 namespace mtsim {
 
-int Memlock::charge(Pages pages) {
-  if (!capable_ && pinned_ + pages > Pages(limit_ / page_bytes)) return ENOMEM;
+int Memlock::charge(Pages pages, bool binds_all) {
+  if ((binds_all || !capable_) && pinned_ + pages > Pages(limit_ / page_bytes)) return ENOMEM;
   pinned_ += pages;
   return 0;
 }
@@ -16,13 +16,13 @@ void Memlock::uncharge(Pages pages) {
   pinned_ -= pages;
 }
 
-int admit_pinning(Memlock& account, Va address, Bytes length) {
+int admit_pinning(Memlock& account, Va address, Bytes length, bool binds_all) {
   const std::uint64_t end = address.raw + length.raw;
   if (end < address.raw || end + (page_bytes.raw - 1) < end) return EINVAL;
-  if (!account.permitted()) return EPERM;
+  if (!binds_all && !account.permitted()) return EPERM;
   const Pages pages = pages_spanned(address.raw, length);
   if (pages == Pages(0) || pages > Pages(0xffff'ffff)) return EINVAL;
-  return account.charge(pages);
+  return account.charge(pages, binds_all);
 }
 
 }  // namespace mtsim

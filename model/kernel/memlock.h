@@ -18,8 +18,9 @@ class Memlock {
 
   /// can_do_mlock: whether the process may pin anything at all.
   bool permitted() const { return capable_ || limit_.raw != 0; }
-  /// Charges pages: 0, or ENOMEM when they do not fit. The limit counts whole pages; with the capability it is passed, yet counted.
-  int charge(Pages);
+  /// Charges pages: 0, or ENOMEM when they do not fit. The limit counts whole pages; with the capability it is passed, yet counted, but
+  /// not where `binds_all`.
+  int charge(Pages, bool binds_all = false);
   /// Takes a charge back.
   void uncharge(Pages);
   Pages pinned() const { return pinned_; }
@@ -32,7 +33,7 @@ class Memlock {
 
 /// The checks of a registration before its first page is pinned, in the kernel's order; the pages are charged when it answers 0.
 /// EINVAL: the range wraps (rounded up to pages too). EPERM: nothing may be pinned. EINVAL: no page, or more than 2^32-1. ENOMEM: over the
-/// limit.
-int admit_pinning(Memlock&, Va address, Bytes length);
+/// limit. `binds_all`: a driver counts for itself, so that nobody is exempt from the limit, and nobody is told EPERM.
+int admit_pinning(Memlock&, Va address, Bytes length, bool binds_all = false);
 
 }  // namespace mtsim

@@ -9,14 +9,18 @@ PinPlan plan_pinning(const PinnedRange& range, const FaultCounts& faults, const 
   plan.folios = range.counts.folios;
   plan.grabs = range.counts.grabs;
   plan.faults = faults;
-  plan.sg_entries = count_sg_entries(range.map, rules.max_segment);
+  plan.sg_entries = count_sg_entries(*range.map, rules.max_segment);
   return plan;
 }
 
 void plan_table(PinPlan& plan, const DmaMap& device, Iova iova, const PinRules& rules) {
   plan.page_size = Bytes(0);
   plan.blocks = 0;
-  if (device.length().raw == 0) return;
+  if (device.length().raw == 0) {
+    // A search finds no page size for nothing; who does not search has nothing to fail at.
+    if (rules.choice == PageSizeChoice::none) plan.page_size = page_bytes;
+    return;
+  }
   if (rules.choice == PageSizeChoice::per_run) {
     plan.blocks = count_blocks_per_run(device, iova, rules.page_sizes);
     if (plan.blocks != 0) plan.page_size = page_bytes;

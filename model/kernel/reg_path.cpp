@@ -19,7 +19,7 @@ Time times(Time each, std::uint64_t n) { return each * static_cast<std::int64_t>
 /// ib_uverbs_reg_mr, in its order.
 int RegPath::check_request(const verbs::RegMrRequest& request) const {
   if (request.address.raw % page_bytes.raw != request.iova.raw % page_bytes.raw) return EINVAL;
-  if (const int error = check_access(request.access); error != 0) return error;
+  if (const int error = check_access(request.access, parts_.driver.flush); error != 0) return error;
   if (parts_.process.pds.find(request.pd) == nullptr) return EINVAL;
   return 0;
 }
@@ -31,20 +31,23 @@ engine::Task<verbs::Reply> RegPath::reg_mr(verbs::Thread thread, verbs::RegMrReq
 
   co_await call.work(Step::syscall, Work::registration, parts_.kernel.syscall);
   reply.error = check_request(request);
-  if (reply.error == 0) reply.error = parts_.driver.refusal(request.length);
+  if (reply.error == 0) reply.error = parts_.driver.refusal(request.access, request.length);
   if (reply.error == 0) {
     ++parts_.process.pds.find(request.pd)->users;
     reply.error = co_await get_umem(call, request, mr);
     if (reply.error == 0) {
-      reply.error = co_await choose_page_size(call, request, mr);
+      // rxe_mr_fill_pages_from_sgt: every page must be persistent memory, of which a host has none.
+      if (any(request.access, verbs::Access::flush_persistent)) reply.error = EINVAL;
+      if (reply.error == 0) reply.error = co_await choose_page_size(call, mr);
       if (reply.error == 0) reply.error = co_await create_mr(call, request, mr);
       if (reply.error != 0) co_await release_umem(call, mr);
     }
     if (reply.error != 0) --parts_.process.pds.find(request.pd)->users;
   }
   if (reply.error == 0) {
-    reply.lkey = reply.rkey = mr.key;
-    reply.iova = request.iova;
+    reply.lkey = mr.key;
+    reply.rkey = parts_.driver.rkey_of(mr.key, mr.access);
+    reply.iova = mr.place.told;
     reply.handle = mrs_.add(std::move(mr));
   }
   close(call, reply.error, request.length);
@@ -56,7 +59,8 @@ engine::Task<int> RegPath::get_umem(Call& call, const verbs::RegMrRequest& reque
   const KernelParams& cost = parts_.kernel;
   co_await call.work(Step::syscall, Work::registration, cost.registration);
   // can_do_mlock, and the charge to mm->pinned_vm.
-  if (const int error = admit_pinning(parts_.process.memlock, request.address, request.length); error != 0) co_return error;
+  const int refused = admit_pinning(parts_.process.memlock, request.address, request.length, parts_.driver.own_memlock);
+  if (refused != 0) co_return refused;
 
   // pin_user_pages_fast, batch by batch; what is absent goes through faultin_page.
   PinReply pinned = parts_.process.memory.pin(request.address, request.length, writable(request.access), cost.pin_by_force);
@@ -78,7 +82,7 @@ engine::Task<int> RegPath::get_umem(Call& call, const verbs::RegMrRequest& reque
   mr.length = request.length;
   mr.access = request.access;
   mr.pinned_for_writing = writable(request.access);
-  mr.iova = request.iova;
+  mr.place = parts_.driver.place(request.access, request.address, request.iova);
   mr.plan = plan_pinning(pinned.range, pinned.faults, parts_.driver.pin_rules());
   mr.range = std::move(pinned.range);
   ++parts_.process.pinned_regions;
@@ -105,9 +109,9 @@ engine::Task<int> RegPath::get_umem(Call& call, const verbs::RegMrRequest& reque
 }
 
 /// ib_umem_find_best_pgsz
-engine::Task<int> RegPath::choose_page_size(Call& call, const verbs::RegMrRequest& request, Mr& mr) {
+engine::Task<int> RegPath::choose_page_size(Call& call, Mr& mr) {
   co_await call.work(Step::page_size, Work::page_size, times(parts_.kernel.page_size_run, mr.dma.runs));
-  plan_table(mr.plan, *mr.dma.device, request.iova, parts_.driver.pin_rules());
+  plan_table(mr.plan, *mr.dma.device, Iova(mr.place.start.raw + mr.place.lead.raw), parts_.driver.pin_rules());
   co_return mr.plan.page_size.raw == 0 ? EINVAL : 0;
 }
 
@@ -123,14 +127,20 @@ engine::Task<int> RegPath::create_mr(Call& call, const verbs::RegMrRequest& requ
   mr.key = grant->key;
   mr.grant = *grant;
 
-  translate::Region region;
-  region.grant = {mr.key, request.pd, request.access, request.iova, request.length, true};
-  region.block = mr.plan.page_size;
-  region.map = mr.dma.device;
-  const int error = co_await parts_.writer.load(call, region, *grant);
+  const int error = co_await parts_.writer.load(call, region_of(mr, request.pd, request.access), *grant);
   if (error != 0) parts_.keys.give_back(*grant);
   else call.cost().table_entries += mr.plan.blocks;
   co_return error;
+}
+
+/// What an MR that is pinned and has its key asks of the NIC's tables.
+translate::Region RegPath::region_of(const Mr& mr, verbs::Handle pd, verbs::Access access) const {
+  translate::Region region;
+  region.grant = {mr.key, pd, access, mr.place.start, mr.length, true, parts_.driver.rkey_bits()};
+  region.block = mr.plan.page_size;
+  region.lead = mr.place.lead;
+  region.map = mr.dma.device;
+  return region;
 }
 
 /// ib_umem_release

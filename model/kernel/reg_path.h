@@ -55,7 +55,7 @@ class RegPath {
     KeyGrant grant;
     Bytes length;
     verbs::Access access = verbs::Access::none;
-    Iova iova;
+    MrPlace place;
     bool pinned_for_writing = false;
     bool busy = false;     ///< a rereg_mr holds the handle
     bool revoked = false;  ///< a rereg_mr failed after it had taken the old translations away
@@ -70,8 +70,9 @@ class RegPath {
   engine::Task<int> change_context(Call& call, const Mr& mr, verbs::Handle pd, verbs::Access access);
   engine::Task<int> change_translation(Call& call, const verbs::RegMrRequest& request, Mr& mr);
   engine::Task<int> end_key(Call& call, const Mr& mr);
+  translate::Region region_of(const Mr& mr, verbs::Handle pd, verbs::Access access) const;
   engine::Task<int> get_umem(Call& call, const verbs::RegMrRequest& request, Mr& mr);
-  engine::Task<int> choose_page_size(Call& call, const verbs::RegMrRequest& request, Mr& mr);
+  engine::Task<int> choose_page_size(Call& call, Mr& mr);
   engine::Task<int> create_mr(Call& call, const verbs::RegMrRequest& request, Mr& mr);
   engine::Task<int> release_umem(Call& call, const Mr& mr);
   void close(Call& call, int error, Bytes length);

@@ -21,8 +21,9 @@ int RegPath::check_rereg(const verbs::ReregMrRequest& request) {
   const Mr* mr = mrs_.find(request.mr);
   if (mr == nullptr) return EINVAL;
   if (mr->busy) return EBUSY;
+  if (parts_.driver.rereg == Rereg::none || (parts_.driver.rereg == Rereg::rights && request.translation)) return EOPNOTSUPP;
   if (request.change_access)
-    if (const int error = check_access(request.access); error != 0) return error;
+    if (const int error = check_access(request.access, parts_.driver.flush); error != 0) return error;
   if (request.pd != 0 && parts_.process.pds.find(request.pd) == nullptr) return EINVAL;
   return 0;
 }
@@ -40,8 +41,9 @@ engine::Task<verbs::Reply> RegPath::rereg_mr(verbs::Thread thread, verbs::ReregM
     co_await call.work(Step::syscall, Work::registration, parts_.kernel.reregistration);
     reply.error = co_await rereg_user_mr(call, request, mr);
     mr.busy = false;
-    reply.lkey = reply.rkey = mr.key;
-    reply.iova = mr.iova;
+    reply.lkey = mr.key;
+    reply.rkey = parts_.driver.rkey_of(mr.key, mr.access);
+    reply.iova = mr.place.told;
     length = mr.length;
   }
   if (reply.error != 0) reply.value = static_cast<std::uint64_t>(verbs::Rereg::command);
@@ -76,11 +78,7 @@ engine::Task<int> RegPath::rereg_user_mr(Call& call, const verbs::ReregMrRequest
 /// Only the key's context changes, in place.
 engine::Task<int> RegPath::change_context(Call& call, const Mr& mr, verbs::Handle pd, verbs::Access access) {
   if (mr.revoked) co_return EINVAL;
-  translate::Region region;
-  region.grant = {mr.key, pd, access, mr.iova, mr.length, true};
-  region.block = mr.plan.page_size;
-  region.map = mr.dma.device;
-  co_return co_await parts_.writer.rewrite(call, region);
+  co_return co_await parts_.writer.rewrite(call, region_of(mr, pd, access));
 }
 
 /// The new pages are pinned first, so that a failure up to there leaves the MR as it was. A key whose place in the cache has room for the
@@ -88,7 +86,7 @@ engine::Task<int> RegPath::change_context(Call& call, const Mr& mr, verbs::Handl
 engine::Task<int> RegPath::change_translation(Call& call, const verbs::RegMrRequest& request, Mr& mr) {
   Mr made;
   if (const int error = co_await get_umem(call, request, made); error != 0) co_return error;
-  int error = co_await choose_page_size(call, request, made);
+  int error = co_await choose_page_size(call, made);
   // can_use_umr_rereg_pas
   const std::uint64_t room = parts_.keys.keeps(mr.grant) ? mr.grant.entries : 0;
   const bool fits = made.plan.blocks <= room && !mr.revoked;
@@ -99,11 +97,7 @@ engine::Task<int> RegPath::change_translation(Call& call, const verbs::RegMrRequ
     made.grant = mr.grant;
     made.grant.created = true;
     co_await parts_.writer.revoke(call, mr.key, true);
-    translate::Region region;
-    region.grant = {made.key, request.pd, request.access, request.iova, request.length, true};
-    region.block = made.plan.page_size;
-    region.map = made.dma.device;
-    error = co_await parts_.writer.load(call, region, made.grant);
+    error = co_await parts_.writer.load(call, region_of(made, request.pd, request.access), made.grant);
     if (error == 0) call.cost().table_entries += made.plan.blocks;
     mr.revoked = error != 0;
   } else {

@@ -41,7 +41,7 @@ engine::Task<int> Responder::data(Qp& qp, ports::Packet& packet) {
   } else {
     ports::Query query;
     query.order = qp.responder_order;
-    query.wish = {packet.rkey, qp.attributes.pd, verbs::Access::remote_write, Iova(packet.address), Bytes(packet.length)};
+    query.wish = {packet.rkey, qp.attributes.pd, verbs::Access::remote_write, Iova(packet.address), Bytes(packet.length), true};
     for (std::uint64_t done = 0; done < packet.payload.raw;) {
       query.address = Iova(packet.address + packet.offset + done);
       if (!translator->probe(query, std::max(begin, clock_.edge(scheduler_.now())))) co_await translator->walk(query);

@@ -99,7 +99,7 @@ const Words& qp_state_words() {
 }
 
 const Words& access_words() {
-  static const Words words({"lw", "rr", "rw", "ra", "mw", "zb", "od", "ht", "ro"});
+  static const Words words({"lw", "rr", "rw", "ra", "mw", "zb", "od", "ht", "ro", "fg", "fp"});
   return words;
 }
 

@@ -104,6 +104,7 @@ void check_host(const Config& config, const HostSettings& host) {
     config.fail("nic.contexts",
                 fmt::format("must be {} for driver.keys '{}', whose keys lie that far apart", keys->places(), host.driver.keys));
   if (!host.driver.cache_limit_list()) config.fail("driver.cache_limits", kernel::DriverParams::cache_limits_form);
+  if (!host.driver.refused_access_flags()) config.fail("driver.refused_access", kernel::DriverParams::refused_access_form);
 }
 
 }  // namespace

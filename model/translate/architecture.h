@@ -21,8 +21,11 @@ namespace mtsim::translate {
 struct Region {
   verbs::Grant grant;                 ///< key, pd, access, [start, start+length) as operations see it
   Bytes block{4096};                  ///< page size of the MR: a power of two, the same for the whole MR
+  Bytes lead;                         ///< what its addresses lack towards their place in a page, where it is zero-based
   std::shared_ptr<const DmaMap> map;  ///< its frames
-  std::uint64_t blocks() const { return grant.length.raw == 0 ? 0 : ceil_div(grant.start.raw % block.raw + grant.length.raw, block.raw); }
+  /// The first address with its place in the page.
+  Iova start() const { return Iova(grant.start.raw + lead.raw); }
+  std::uint64_t blocks() const { return grant.length.raw == 0 ? 0 : ceil_div(start().raw % block.raw + grant.length.raw, block.raw); }
 };
 
 /// What must be written to the tables, by extents: the table writer delivers it, `commit` makes it hold.

@@ -47,7 +47,7 @@ bool ContextTable::build(const Region& region, TableWrites& out) {
   }
   made.region = region;
   made.block_shift = static_cast<unsigned>(std::countr_zero(region.block.raw));
-  made.first_block = region.grant.start.raw >> made.block_shift;
+  made.first_block = region.start().raw >> made.block_shift;
   made.live = true;
   made.first_line = made.layout.arrays.empty() ? 0 : made.layout.arrays.front().first_line;
   out.entries = made.layout.entries;
@@ -124,7 +124,7 @@ void ContextTable::step(Walk& walk, Content content, Step& out) const {
   const Entry& of = existing(index);
   // A line was fetched for this very region, or it holds what is no longer there.
   if (!of.live) return;
-  if (stage == 2) walk.memo = (walk.address.raw >> of.block_shift) - of.first_block;
+  if (stage == 2) walk.memo = ((walk.address.raw + of.region.lead.raw) >> of.block_shift) - of.first_block;
   else if (content != (Content(of.generation) << 32 | index)) return;
   const std::uint32_t level = stage - 2;
   if (level < of.layout.levels) {
@@ -135,9 +135,9 @@ void ContextTable::step(Walk& walk, Content content, Step& out) const {
     return;
   }
   const Region& region = of.region;
-  const std::uint64_t in_block = walk.address.raw & (region.block.raw - 1);
+  const std::uint64_t in_block = (walk.address.raw + region.lead.raw) & (region.block.raw - 1);
   out.kind = Step::Kind::done;
-  out.address = region.map->block(walk.memo, region.block, region.grant.start) + Bytes(in_block);
+  out.address = region.map->block(walk.memo, region.block, region.start()) + Bytes(in_block);
   out.length = region.block - Bytes(in_block);
 }
 

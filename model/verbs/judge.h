@@ -16,6 +16,8 @@ struct Grant {
   Iova start;
   Bytes length;
   bool valid = false;
+  /// The rkey is the key with these bits of its variant turned over; 0: lkey and rkey are the same.
+  std::uint8_t remote_bits = 0;
 };
 
 /// What an operation wants to do with a key.
@@ -24,7 +26,8 @@ struct Wish {
   std::uint32_t pd = 0;          ///< of the QP
   Access access = Access::none;  ///< none for a local read (gather)
   Iova address;
-  Bytes length;  ///< of the whole access: a message is judged by its whole length on its first packet
+  Bytes length;         ///< of the whole access: a message is judged by its whole length on its first packet
+  bool remote = false;  ///< the key came with a packet, as an rkey
 };
 
 /// Which check refused, in the order in which they are made; `granted` if none did.
@@ -37,7 +40,8 @@ const char* explain(Nak nak);
 /// `grant` is null when no mkey has the key's index.
 constexpr Verdict judge(const Grant* grant, const Wish& wish) {
   if (grant == nullptr) return Verdict::no_such_key;
-  if (grant->key != wish.key) return grant->key.index() == wish.key.index() ? Verdict::wrong_variant : Verdict::no_such_key;
+  const Key key(wish.remote ? grant->key.raw ^ grant->remote_bits : grant->key.raw);
+  if (key != wish.key) return key.index() == wish.key.index() ? Verdict::wrong_variant : Verdict::no_such_key;
   if (!grant->valid) return Verdict::not_valid;
   if (grant->pd != wish.pd) return Verdict::other_pd;
   if (!has(grant->access, wish.access)) return Verdict::no_access;

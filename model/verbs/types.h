@@ -9,7 +9,7 @@
 
 namespace mtsim::verbs {
 
-/// Access flags of an MR or a QP, in the order of the trace format's two-letter names: lw rr rw ra mw zb od ht ro.
+/// Access flags of an MR or a QP, in the order of the trace format's two-letter names: lw rr rw ra mw zb od ht ro fg fp.
 enum class Access : std::uint16_t {
   none = 0,
   local_write = 1 << 0,
@@ -21,6 +21,8 @@ enum class Access : std::uint16_t {
   on_demand = 1 << 6,
   huge_tlb = 1 << 7,
   relaxed_ordering = 1 << 8,
+  flush_global = 1 << 9,
+  flush_persistent = 1 << 10,
 };
 constexpr Access operator|(Access a, Access b) { return Access(std::uint16_t(a) | std::uint16_t(b)); }
 constexpr Access operator&(Access a, Access b) { return Access(std::uint16_t(a) & std::uint16_t(b)); }

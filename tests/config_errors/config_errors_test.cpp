@@ -61,6 +61,11 @@ TEST_CASE("Limits of the key cache that are not of their form are refused at the
         "them\n");
 }
 
+TEST_CASE("Access flags that there are not are refused at their place") {
+  CHECK(run_with("driver: {refused_access: zb hugetlb}\n") ==
+        "my.yaml:2:26: driver.refused_access: takes access flags of lw rr rw ra mw zb od ht ro fg fp with spaces between them\n");
+}
+
 TEST_CASE("The name of a component that does not exist is told with those that do") {
   CHECK(run_with("nic: {translation: flat_mmt}\n") ==
         "my.yaml:2:20: nic.translation: there is no translation architecture 'flat_mmt'; known: device, flat_mtt, pble, radix; did you "

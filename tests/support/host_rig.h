@@ -88,6 +88,20 @@ class StubNic : public sc_core::sc_module,
     }
   }
 
+  /// Where an address of a valid key leads; nothing when it leads nowhere.
+  std::optional<Pa> translate(Key key, Iova address) {
+    translate::Walk walk{key, address, 0, 0};
+    translate::Content content = 0;
+    for (;;) {
+      translate::Step step;
+      architecture_->step(walk, content, step);
+      if (step.kind == translate::Step::Kind::done) return step.address;
+      if (step.kind == translate::Step::Kind::fault || (step.kind == translate::Step::Kind::judge && step.grant == nullptr))
+        return std::nullopt;
+      if (step.kind == translate::Step::Kind::read) content = architecture_->content(step.line_kind, step.tag);
+    }
+  }
+
   Time command = us(2), umr = us(3);
   struct Qp {
     ports::QpAttributes attributes;

@@ -77,7 +77,7 @@ TEST_CASE("memory unmapped under a pin stays with the pin, and the addresses ser
   request.length = KiB(64);
   const Va va = space.mmap(request).address;
   const PinReply pinned = space.pin(va, KiB(64), true);
-  const Pa old = pinned.range.map.at(Bytes(0)).start;
+  const Pa old = pinned.range.map->at(Bytes(0)).start;
   REQUIRE(space.munmap(va, KiB(64)).error == 0);
   REQUIRE((pool.size() - pool.free()) == Pages(16));
   REQUIRE(space.mmap(request).address == va);
@@ -138,7 +138,7 @@ TEST_CASE("a terabyte costs no more than its extents", "[address_space]") {
       REQUIRE(pinned.error == 0);
       REQUIRE(faulted.faults.faults() == (kind == PageKind::thp ? 1u << 19 : 1u << 28));
       REQUIRE(space.page_table().extents() == 1);
-      REQUIRE(pinned.range.map.extents().size() == 1);
+      REQUIRE(pinned.range.map->extents().size() == 1);
       if (run_pages == 1.0) REQUIRE(pinned.range.counts.runs == faulted.faults.faults());
     }
 }

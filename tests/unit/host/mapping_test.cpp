@@ -96,7 +96,7 @@ TEST_CASE("dontneed drops pages, and pinned ones live on with the pin alone", "[
   Space s;
   const Va va = s.map(KiB(64));
   const PinReply pinned = s.space.pin(va, KiB(16), true);
-  const Pa old = pinned.range.map.at(Bytes(0)).start;
+  const Pa old = pinned.range.map->at(Bytes(0)).start;
   REQUIRE(s.space.fault_in(va, KiB(64), true).error == 0);
   REQUIRE(s.space.madvise(va, KiB(64), Advice::dontneed).dropped == 16);
   REQUIRE((s.pool.size() - s.pool.free()) == Pages(4));

@@ -208,7 +208,7 @@ class Machine {
     const std::uint64_t lead = pin.range.address.raw % 4096;
     for (std::uint64_t offset = 0; offset < pin.range.length.raw; offset += 1 + random_() % 5000) {
       const std::uint64_t page = (lead + offset) / 4096;
-      REQUIRE(pin.range.map.at(Bytes(offset)).start.raw == pin.frames[page] * 4096 + (lead + offset) % 4096);
+      REQUIRE(pin.range.map->at(Bytes(offset)).start.raw == pin.frames[page] * 4096 + (lead + offset) % 4096);
     }
   }
 

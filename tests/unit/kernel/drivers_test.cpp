@@ -10,6 +10,7 @@ using namespace mtsim;
 using test::HostRig;
 using test::HostSettings;
 using Step = ports::RegistrationStep;
+using kernel::Rkey;
 
 namespace {
 
@@ -35,15 +36,17 @@ struct Expected {
   std::size_t commands, umrs;  ///< of one reg_mr and dereg_mr of 64 KiB
   bool same_key;               ///< registering again gives the same key
   bool same_index;
+  Rkey rkey;  ///< of an MR without remote rights
 };
 
 }  // namespace
 
 TEST_CASE("drivers: commands, UMRs and keys of registering, deregistering and registering again", "[drivers]") {
-  const Expected expected = GENERATE(Expected{"mlx5", "flat_mtt", 0, 2, true, true}, Expected{"mlx4", "flat_mtt", 2, 0, false, false},
-                                     Expected{"irdma", "pble", 2, 0, false, false}, Expected{"hns", "radix", 2, 0, true, true},
-                                     Expected{"efa", "device", 2, 0, true, true}, Expected{"rxe", "flat_mtt", 0, 0, false, false},
-                                     Expected{"siw", "flat_mtt", 0, 0, false, false});
+  const Expected expected = GENERATE(
+      Expected{"mlx5", "flat_mtt", 0, 2, true, true, Rkey::lkey}, Expected{"mlx4", "flat_mtt", 2, 0, false, false, Rkey::lkey},
+      Expected{"irdma", "pble", 2, 0, false, false, Rkey::lkey}, Expected{"hns", "radix", 2, 0, true, true, Rkey::lkey},
+      Expected{"efa", "device", 2, 0, true, true, Rkey::own}, Expected{"rxe", "flat_mtt", 0, 0, false, false, Rkey::lkey_if_remote},
+      Expected{"siw", "flat_mtt", 0, 0, false, false, Rkey::lkey});
   CAPTURE(expected.name);
   const Driver driver = overlay(expected.name);
   CHECK(driver.nic.translation == expected.translation);
@@ -53,7 +56,7 @@ TEST_CASE("drivers: commands, UMRs and keys of registering, deregistering and re
   const Va buffer = rig.mmap(KiB(64));
   const auto first = rig.reg_mr(pd, buffer, KiB(64));
   REQUIRE(first.error == 0);
-  CHECK(first.lkey == first.rkey);
+  CHECK(first.rkey == (expected.rkey == Rkey::lkey ? first.lkey : expected.rkey == Rkey::own ? Key(first.lkey.raw ^ 0x80) : Key()));
   CHECK(rig.records.back().cost.table_entries == 16);
   REQUIRE(rig.dereg_mr(first.handle).error == 0);
   CHECK(rig.nic.commands.size() == expected.commands);

@@ -18,7 +18,7 @@ PinPlan plan_for(AddressSpace& space, const verbs::MmapRequest& request, Bytes o
   const PinReply reply = space.pin(va, length, true);
   REQUIRE(reply.error == 0);
   PinPlan plan = plan_pinning(reply.range, reply.faults, rules);
-  plan_table(plan, reply.range.map, Iova(va.raw + iova_shift.raw), rules);
+  plan_table(plan, *reply.range.map, Iova(va.raw + iova_shift.raw), rules);
   return plan;
 }
 

@@ -50,7 +50,7 @@ struct Bench {
 };
 
 constexpr Access wrong_rights = Access::remote_write;
-constexpr Access unknown_bit = Access(1 << 9);
+constexpr Access unknown_bit = Access(1 << 15);
 
 }  // namespace
 
@@ -78,7 +78,7 @@ TEST_CASE("row 5: remote write or atomic without local write", "[reg_checks]") {
 TEST_CASE("row 6: an unknown flag", "[reg_checks]") {
   Bench b;
   REQUIRE(b.reg(b.buffer, KiB(4), unknown_bit | Access::on_demand) == EINVAL);  // before row 7
-  REQUIRE(kernel::check_access(unknown_bit) == EINVAL);
+  REQUIRE(kernel::check_access(unknown_bit, true) == EINVAL);
 }
 
 TEST_CASE("row 7: on demand on a device that has no on-demand paging", "[reg_checks]") {
@@ -86,11 +86,74 @@ TEST_CASE("row 7: on demand on a device that has no on-demand paging", "[reg_che
   REQUIRE(b.reg(b.pd + 7, b.buffer, KiB(4), Access::on_demand) == EOPNOTSUPP);  // before row 9
 }
 
+TEST_CASE("row 8: FLUSH on a device that does not carry it out; where it does, memory must be persistent for one of its kinds",
+          "[reg_checks]") {
+  const Access flush = GENERATE(Access::flush_global, Access::flush_persistent);
+  {
+    Bench b;
+    REQUIRE(b.reg(b.pd + 7, b.buffer, KiB(4), flush) == EOPNOTSUPP);  // before row 9
+    REQUIRE(b.reg(b.buffer, KiB(4), flush | wrong_rights) == EINVAL);
+  }
+  HostSettings settings;
+  settings.driver.flush = true;
+  Bench b(settings);
+  b.limit(KiB(64));
+  REQUIRE(b.reg(b.buffer, KiB(64), flush) == (flush == Access::flush_global ? 0 : EINVAL));
+  // rxe finds out page by page, after they have been pinned.
+  REQUIRE(b.rig.records.back().cost.pages == Pages(16));
+  if (flush == Access::flush_persistent) b.check_nothing_is_left(KiB(64));
+}
+
 TEST_CASE("row 9: no such PD", "[reg_checks]") {
   Bench b;
   REQUIRE(b.reg(b.pd + 7, Va(top - 4095), KiB(8), Access::none) == EINVAL);
   b.limit(Bytes(0));
   REQUIRE(b.reg(b.pd + 7, b.buffer, KiB(4), Access::none) == EINVAL);  // before row 12
+}
+
+TEST_CASE("row 10: what the driver itself refuses, after the PD and before the memory", "[reg_checks]") {
+  HostSettings settings;
+  SECTION("rxe, Linux 6.12: flags beyond RXE_ACCESS_SUPPORTED_MR") {
+    settings.driver.refused_access = "zb  ht";
+    Bench b(settings);
+    b.limit(Bytes(0));
+    for (const Access access : {Access::zero_based, Access::huge_tlb}) {
+      REQUIRE(b.reg(b.pd + 7, b.buffer, KiB(4), access) == EINVAL);
+      REQUIRE(b.reg(b.buffer, KiB(4), access) == EOPNOTSUPP);  // before row 12
+      REQUIRE(b.reg(b.buffer, KiB(4), access | wrong_rights) == EINVAL);
+    }
+    REQUIRE(b.reg(b.buffer, KiB(4), Access::relaxed_ordering) == EPERM);
+  }
+  SECTION("siw: a length of 0") {
+    settings.driver.refuses_empty = true;
+    Bench b(settings);
+    b.limit(Bytes(0));
+    REQUIRE(b.reg(b.buffer + Bytes(8), Bytes(0), Access::none) == EINVAL);  // before row 12
+  }
+  SECTION("siw: too many MRs; irdma: too long a one, before anything is pinned") {
+    settings.driver.keys = "bitmap";
+    settings.driver.most_keys = 2;
+    settings.driver.largest_mr = KiB(32);
+    Bench b(settings);
+    b.limit(Bytes(0));
+    REQUIRE(b.reg(b.buffer, KiB(33), Access::none) == EINVAL);
+    REQUIRE(b.reg(b.buffer, KiB(32), Access::none) == EPERM);
+  }
+}
+
+TEST_CASE("rows 12 and 15 under a driver with an account of its own (siw before Linux 6.10): nobody is exempt", "[reg_checks]") {
+  HostSettings settings;
+  settings.driver.own_memlock = true;
+  Bench b(settings);
+  const auto limit = [&](Bytes bytes) { return b.rig.ask([&](auto& r, auto& c) { return b.rig.device.set_memlock(0, bytes, r, c); }); };
+  limit(KiB(8));
+  REQUIRE(b.reg(b.buffer, KiB(8) + Bytes(1), Access::none) == ENOMEM);
+  REQUIRE(b.reg(b.buffer, KiB(8), Access::none) == 0);
+  REQUIRE(b.reg(b.buffer, Bytes(1), Access::none) == ENOMEM);
+  limit(Bytes(0));
+  REQUIRE(b.reg(b.buffer, KiB(4), Access::none) == ENOMEM);
+  limit(Memlock::unlimited);
+  REQUIRE(b.reg(b.buffer, KiB(64), Access::none) == 0);
 }
 
 TEST_CASE("row 11: the range wraps, as it is or in whole pages", "[reg_checks]") {
@@ -183,6 +246,21 @@ TEST_CASE("row 16: a part that may not be pinned fails the whole, and what was p
   b.check_nothing_is_left(KiB(60));
 }
 
+TEST_CASE("row 17: the IOMMU has no addresses left", "[reg_checks]") {
+  HostSettings settings;
+  settings.iommu.mode = "translate";
+  settings.iommu.address_bits = 20;  // 512 KiB to give away
+  Bench b(settings);
+  b.limit(GiB(1));
+  const Va great = b.rig.mmap(MiB(1));
+  REQUIRE(b.reg(great, MiB(1), Access::none) == ENOMEM);
+  REQUIRE(b.rig.records.back().cost.pages == Pages(256));
+  REQUIRE(b.rig.step(ports::RegistrationStep::unpin) != Time());
+  REQUIRE(b.reg(great, KiB(512), Access::none) == 0);
+  REQUIRE(b.reg(great, KiB(64), Access::none) == ENOMEM);
+  REQUIRE(b.rig.kernel.registration().pinned_now == KiB(512));
+}
+
 TEST_CASE("row 18: no page size fits", "[reg_checks]") {
   Bench b;
   b.limit(KiB(64));
@@ -193,6 +271,15 @@ TEST_CASE("row 18: no page size fits", "[reg_checks]") {
   // Addresses as operations see them wrap, the pages do not.
   REQUIRE(b.reg(b.buffer, KiB(8), Access::none, top - b.buffer.raw - 4095) == EINVAL);
   b.check_nothing_is_left(KiB(64));
+}
+
+TEST_CASE("row 18 under a driver that does not search for a page size (rxe): an empty MR within a page is one", "[reg_checks]") {
+  HostSettings settings;
+  settings.driver.page_size = PageSizeChoice::none;
+  Bench b(settings);
+  REQUIRE(b.reg(b.buffer + Bytes(8), Bytes(0), Access::none) == 0);
+  REQUIRE(b.rig.records.back().cost.pages == Pages(1));
+  REQUIRE(b.reg(b.buffer, Bytes(0), Access::none) == EINVAL);  // row 14
 }
 
 TEST_CASE("row 19: no key is left", "[reg_checks]") {

@@ -73,7 +73,7 @@ TEST_CASE("Values out of range say what is allowed") {
   CHECK(seventh("a.t0 create_qp q pd=pd type=rc scq=cq rcq=cq mtu=1500") ==
         Texts{"t.mtrace:7:50: '1500' is not an MTU: 256, 512, 1024, 2048 or 4096 bytes, or their codes 1 to 5"});
   CHECK(seventh("a.t0 reg_mr m2 pd=pd addr=buf len=4K access=lw,rx") ==
-        Texts{"t.mtrace:7:48: 'rx' is not an access flag: 0, or a list of lw, rr, rw, ra, mw, zb, od, ht or ro"});
+        Texts{"t.mtrace:7:48: 'rx' is not an access flag: 0, or a list of lw, rr, rw, ra, mw, zb, od, ht, ro, fg or fp"});
   CHECK(seventh("a.t0 modify_qp qp state=sqd") == Texts{"t.mtrace:7:25: 'sqd' cannot be asked for: reset, init, rtr, rts or err"});
   CHECK(seventh("a.t0 post_recv qp wr=1 flags=signaled") == Texts{"t.mtrace:7:30: 'signaled': a receive has no flag but more"});
 }
