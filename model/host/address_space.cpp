@@ -226,7 +226,8 @@ PinReply AddressSpace::pin(Va va, Bytes length, bool write, bool by_force) {
     if (reached > first) reply.before_error = table_.count(start_of(first), page_bytes * (reached - first));
     return reply;
   }
-  reply.range = {va, length, std::make_shared<const DmaMap>(table_.dma_map(va, length)), table_.count(va, length)};
+  reply.range = {va, length, std::make_shared<const DmaMap>(table_.dma_map(va, length))};
+  reply.counts = table_.count(va, length);
   for (const FrameExtent& frames : reply.range.map->extents()) pool_->hold(frames);
   return reply;
 }

@@ -75,7 +75,6 @@ struct PinnedRange {
   Va address;
   Bytes length;
   std::shared_ptr<const DmaMap> map;  ///< never null in a range that was pinned
-  PageCounts counts;
 };
 
 struct PinReply {
@@ -83,6 +82,7 @@ struct PinReply {
   FaultCounts faults;
   ReclaimCounts reclaimed;
   PinnedRange range;        ///< of a pin without error
+  PageCounts counts;        ///< of its pages
   PageCounts before_error;  ///< what lies before the page that could not be pinned: it was pinned and let go again
 };
 

@@ -2,14 +2,13 @@
 
 namespace mtsim {
 
-PinPlan plan_pinning(const PinnedRange& range, const FaultCounts& faults, const PinRules& rules) {
+PinPlan plan_pinning(const DmaMap& frames, const PageCounts& counts, const PinRules& rules) {
   PinPlan plan;
-  plan.pages = Pages(range.counts.pages);
-  plan.batches = ceil_div(range.counts.pages, pin_batch_pages);
-  plan.folios = range.counts.folios;
-  plan.grabs = range.counts.grabs;
-  plan.faults = faults;
-  plan.sg_entries = count_sg_entries(*range.map, rules.max_segment);
+  plan.pages = Pages(counts.pages);
+  plan.batches = ceil_div(counts.pages, pin_batch_pages);
+  plan.folios = counts.folios;
+  plan.grabs = counts.grabs;
+  plan.sg_entries = count_sg_entries(frames, rules.max_segment);
   return plan;
 }
 

@@ -23,14 +23,13 @@ struct PinPlan {
   std::uint64_t batches = 0;     ///< B: calls of pin_user_pages, 512 pages each
   std::uint64_t folios = 0;      ///< F: page table leaves touched
   std::uint64_t grabs = 0;       ///< references taken: leaves, each once a batch
-  FaultCounts faults;            ///< pages that had to be brought in first
   std::uint64_t sg_entries = 0;  ///< entries of the scatter-gather table, before an IOMMU joins them
   Bytes page_size;               ///< of the NIC's table, or the least of it; 0 when none fits, as for a length of 0 (EINVAL)
   std::uint64_t blocks = 0;      ///< M: entries of the NIC's table
 };
 
 /// All but the NIC's table, about which `plan_table` decides.
-PinPlan plan_pinning(const PinnedRange&, const FaultCounts&, const PinRules&);
+PinPlan plan_pinning(const DmaMap& frames, const PageCounts&, const PinRules&);
 
 /// Page size and entries of the NIC's table. `device` is the range at the addresses that the device uses; `iova` is its first address as
 /// operations will see it.

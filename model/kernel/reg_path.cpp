@@ -83,7 +83,7 @@ engine::Task<int> RegPath::get_umem(Call& call, const verbs::RegMrRequest& reque
   mr.access = request.access;
   mr.pinned_for_writing = writable(request.access);
   mr.place = parts_.driver.place(request.access, request.address, request.iova);
-  mr.plan = plan_pinning(pinned.range, pinned.faults, parts_.driver.pin_rules());
+  mr.plan = plan_pinning(*pinned.range.map, pinned.counts, parts_.driver.pin_rules());
   mr.range = std::move(pinned.range);
   ++parts_.process.pinned_regions;
   parts_.process.region_pages += mr.plan.pages;

@@ -74,7 +74,7 @@ class Machine {
     Pin pin{reply.range, {}};
     for (std::uint64_t page = va / 4096; page <= (va + length - 1) / 4096; ++page) pin.frames.push_back(truth_.present.at(page).frame);
     for (const std::uint64_t frame : pin.frames) ++truth_.pinned[frame];
-    check_counts(va, length, reply.range.counts);
+    check_counts(va, length, reply.counts);
     pins_.push_back(pin);
   }
 

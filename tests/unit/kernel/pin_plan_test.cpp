@@ -11,13 +11,17 @@ using verbs::PageKind;
 
 namespace {
 
+struct Plan : PinPlan {
+  FaultCounts faults;
+};
+
 /// Maps, pins and counts a buffer that nobody has touched yet, from byte `off` of it on.
-PinPlan plan_for(AddressSpace& space, const verbs::MmapRequest& request, Bytes off, Bytes length, const PinRules& rules = {},
+Plan plan_for(AddressSpace& space, const verbs::MmapRequest& request, Bytes off, Bytes length, const PinRules& rules = {},
                  Bytes iova_shift = Bytes(0)) {
   const Va va = space.mmap(request).address + off;
   const PinReply reply = space.pin(va, length, true);
   REQUIRE(reply.error == 0);
-  PinPlan plan = plan_pinning(reply.range, reply.faults, rules);
+  Plan plan{plan_pinning(*reply.range.map, reply.counts, rules), reply.faults};
   plan_table(plan, *reply.range.map, Iova(va.raw + iova_shift.raw), rules);
   return plan;
 }
@@ -47,7 +51,7 @@ bool fits(const std::vector<std::uint64_t>& frames, std::uint64_t first_iova_pag
 TEST_CASE("one GiB of scattered 4 KiB pages", "[pin_plan]") {
   FramePool pool({GiB(4), 1.0, 1});
   AddressSpace space(pool);
-  const PinPlan plan = plan_for(space, buffer(GiB(1), PageKind::base_4k, MiB(2)), Bytes(0), GiB(1));
+  const Plan plan = plan_for(space, buffer(GiB(1), PageKind::base_4k, MiB(2)), Bytes(0), GiB(1));
   REQUIRE(plan.pages == Pages(262144));
   REQUIRE(plan.batches == 512);
   REQUIRE(plan.grabs == 262144);
@@ -62,7 +66,7 @@ TEST_CASE("one GiB of scattered 4 KiB pages", "[pin_plan]") {
 TEST_CASE("one GiB of transparent huge pages", "[pin_plan]") {
   FramePool pool({GiB(4), 1.0, 1});
   AddressSpace space(pool);
-  const PinPlan plan = plan_for(space, buffer(GiB(1), PageKind::thp), Bytes(0), GiB(1));
+  const Plan plan = plan_for(space, buffer(GiB(1), PageKind::thp), Bytes(0), GiB(1));
   REQUIRE(plan.pages == Pages(262144));
   REQUIRE(plan.batches == 512);
   REQUIRE(plan.grabs == 512);
@@ -159,7 +163,7 @@ TEST_CASE("scatter entries end at the segment limit", "[sg_table]") {
 TEST_CASE("100 GiB in 2 MiB pages merge from 26,214,400 pages to 51,200 entries", "[sg_table]") {
   FramePool pool({GiB(256), 1.0, 1});
   AddressSpace space(pool);
-  const PinPlan plan = plan_for(space, buffer(GiB(100), PageKind::huge_2m), Bytes(0), GiB(100));
+  const Plan plan = plan_for(space, buffer(GiB(100), PageKind::huge_2m), Bytes(0), GiB(100));
   REQUIRE(plan.pages == Pages(26214400));
   REQUIRE(plan.sg_entries == 51200);
 }
@@ -167,7 +171,7 @@ TEST_CASE("100 GiB in 2 MiB pages merge from 26,214,400 pages to 51,200 entries"
 TEST_CASE("a few bytes across a page boundary are two pages", "[pin_plan]") {
   FramePool pool({GiB(1), 1.0, 1});
   AddressSpace space(pool);
-  const PinPlan plan = plan_for(space, buffer(KiB(64), PageKind::base_4k), Bytes(4090), Bytes(10));
+  const Plan plan = plan_for(space, buffer(KiB(64), PageKind::base_4k), Bytes(4090), Bytes(10));
   REQUIRE(plan.pages == Pages(2));
   REQUIRE(plan.batches == 1);
   REQUIRE(plan.sg_entries == 2);
