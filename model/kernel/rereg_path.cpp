@@ -23,8 +23,10 @@ int RegPath::check_rereg(const verbs::ReregMrRequest& request) {
   if (mr->busy) return EBUSY;
   if (request.change_access)
     if (const int error = check_access(request.access); error != 0) return error;
-  if (request.pd != 0 && parts_.process.pds.find(request.pd) == nullptr) return EINVAL;
-  return 0;
+  if (request.pd == 0) return 0;
+  const Pd* pd = parts_.process.pds.find(request.pd);
+  // Handles are looked up among the objects of the MR's own device.
+  return pd == nullptr || pd->device != parts_.device ? EINVAL : 0;
 }
 
 engine::Task<verbs::Reply> RegPath::rereg_mr(verbs::Thread thread, verbs::ReregMrRequest request) {

@@ -39,13 +39,15 @@ Simulation::Simulation(const Plan& plan, const Recording& recording) : plan_(pla
   const auto count = static_cast<std::uint32_t>(names.hosts().size());
   switch_ = std::make_unique<fabric::Switch>("switch", *scheduler_, plan.settings.network, count);
   const auto threads = threads_by_host(names);
+  std::uint32_t further = count;  // ranks of NICs beyond each host's first
   for (const std::uint32_t index : by_name(names.hosts())) {
     const HostSettings& s = plan.hosts[index];
     const std::uint32_t on_host = std::max(threads[index], 1u);
     const std::uint32_t said = program.cpus(index) != 0 ? program.cpus(index) : s.cpus;
     const auto port = static_cast<std::uint32_t>(hosts_.size());
     hosts_.push_back(
-        std::make_unique<Host>(names.hosts()[index].c_str(), *scheduler_, s, said != 0 ? said : on_host, on_host, port, *switch_));
+        std::make_unique<Host>(names.hosts()[index].c_str(), *scheduler_, s, said != 0 ? said : on_host, on_host, port, further, *switch_));
+    further += s.nics - 1;
     switch_->ends(hosts_.back()->nic);
     port_of_[index] = port;
   }
