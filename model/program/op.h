@@ -272,6 +272,13 @@ class Program {
   static constexpr std::uint32_t no_barrier = ~std::uint32_t{0};
   virtual std::uint32_t start_barrier() const { return no_barrier; }
   virtual std::uint32_t end_barrier() const { return no_barrier; }
+  /// Parts of the measured phase that are timed by themselves: each from the last arrival at one barrier to that at another, as often as
+  /// they are passed.
+  struct Phase {
+    std::string name;
+    std::uint32_t begin = no_barrier, end = no_barrier;
+  };
+  virtual std::vector<Phase> phases() const { return {}; }
 };
 
 }  // namespace mtsim::program
