@@ -27,6 +27,25 @@ constexpr std::array<std::pair<std::string_view, Access>, 11> access_names{{{"lw
 /// Which bits of the variant tell an rkey from its lkey, where they are two. Nobody has said how such a device makes its keys.
 constexpr std::uint8_t own_rkey_bits = 0x80;
 
+/// Flags by their names; nothing when there is one that is none.
+std::optional<Access> flags_of(std::string_view rest) {
+  Access flags = Access::none;
+  while (!rest.empty()) {
+    const std::size_t length = rest.find(' ');
+    const std::string_view word = rest.substr(0, length);
+    rest.remove_prefix(length == std::string_view::npos ? rest.size() : length + 1);
+    if (word.empty()) continue;
+    bool known = false;
+    for (const auto& [name, flag] : access_names) {
+      if (name != word) continue;
+      flags = flags | flag;
+      known = true;
+    }
+    if (!known) return std::nullopt;
+  }
+  return flags;
+}
+
 }  // namespace
 
 void DriverParams::declare_checks(Declaration<DriverParams>& d) {
@@ -42,6 +61,12 @@ void DriverParams::declare_checks(Declaration<DriverParams>& d) {
       .standard("")
       .means("Access flags of an MR that the driver refuses with EOPNOTSUPP, two letters each with spaces between them.")
       .source("mlx5: none; rxe, Linux 6.12: zb ht (RXE_ACCESS_SUPPORTED_MR)");
+  d.field("own_key_access", &DriverParams::own_key_access)
+      .standard("")
+      .means(
+          "Access flags, two letters each, that the device cannot change in a key which it knows: a cached key serves only where they are "
+          "the same, and a rereg_mr that changes them brings a new key.")
+      .source("mlx5: none, or ra (umr_modify_atomic_disabled) or ro of older devices (hw/mlx5/mr.c, get_unchangeable_access_flags)");
   d.field("refuses_empty", &DriverParams::refuses_empty)
       .standard("false")
       .means("Whether the driver refuses an MR of length 0 (EINVAL) before anybody looks at its memory.")
@@ -72,24 +97,9 @@ void DriverParams::declare_checks(Declaration<DriverParams>& d) {
       .source("mlx5: everything; rxe, Linux 6.12: PD and access; rxe and siw under rdma-core 44, measured: nothing");
 }
 
-std::optional<Access> DriverParams::refused_access_flags() const {
-  Access flags = Access::none;
-  std::string_view rest = refused_access;
-  while (!rest.empty()) {
-    const std::size_t length = rest.find(' ');
-    const std::string_view word = rest.substr(0, length);
-    rest.remove_prefix(length == std::string_view::npos ? rest.size() : length + 1);
-    if (word.empty()) continue;
-    bool known = false;
-    for (const auto& [name, flag] : access_names) {
-      if (name != word) continue;
-      flags = flags | flag;
-      known = true;
-    }
-    if (!known) return std::nullopt;
-  }
-  return flags;
-}
+std::optional<Access> DriverParams::refused_access_flags() const { return flags_of(refused_access); }
+std::optional<Access> DriverParams::own_key_access_flags() const { return flags_of(own_key_access); }
+Access DriverParams::fixed_access(Access access) const { return access & own_key_access_flags().value_or(Access::none); }
 
 int DriverParams::refusal(Access access, Bytes length) const {
   if (any(access, refused_access_flags().value_or(Access::none))) return EOPNOTSUPP;

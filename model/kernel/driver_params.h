@@ -38,7 +38,7 @@ struct DriverParams {
   Bytes largest_page, largest_segment;
   Bytes largest_mr;
   SizeRefusal largest_mr_error{};
-  std::string refused_access;
+  std::string refused_access, own_key_access;
   bool refuses_empty{}, own_memlock{}, flush{}, zero_based{};
   MrStart mr_start{};
   Rkey rkey{};
@@ -62,9 +62,12 @@ struct DriverParams {
   Key rkey_of(Key lkey, verbs::Access access) const;
   /// The bits of a key's variant in which an rkey differs from its lkey.
   std::uint8_t rkey_bits() const;
-  /// What `refused_access` says, or nothing when it is not of its form.
+  /// Those of an MR's flags that `own_key_access` names.
+  verbs::Access fixed_access(verbs::Access access) const;
+  /// What `refused_access` and `own_key_access` say, or nothing when that is not of their form.
   std::optional<verbs::Access> refused_access_flags() const;
-  static constexpr const char* refused_access_form = "takes access flags of lw rr rw ra mw zb od ht ro fg fp with spaces between them";
+  std::optional<verbs::Access> own_key_access_flags() const;
+  static constexpr const char* access_form = "takes access flags of lw rr rw ra mw zb od ht ro fg fp with spaces between them";
   KeyPolicyOptions key_options() const;
   /// What `cache_limits` says, or nothing when it is not of its form.
   std::optional<std::vector<std::uint32_t>> cache_limit_list() const;

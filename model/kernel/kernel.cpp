@@ -27,7 +27,7 @@ Pages reserve_of(const FramePool& frames) {
 }  // namespace
 
 Kernel::Kernel(sc_core::sc_module_name module_name, engine::Scheduler& scheduler, const KernelParams& params, const DriverParams& driver,
-               FramePool& frames, const IommuParams& iommu)
+               FramePool& frames, const IommuParams& iommu, std::uint32_t nics)
     : sc_module(module_name),
       scheduler_(scheduler),
       params_(params),
@@ -40,28 +40,31 @@ Kernel::Kernel(sc_core::sc_module_name module_name, engine::Scheduler& scheduler
   check_name<KeyPolicies>("driver.keys", driver.keys, complaints);
   check_name<DmaMappers>("host.iommu.mode", iommu.mode, complaints);
   if (!driver.cache_limit_list()) complaints.push_back(fmt::format("driver.cache_limits: {}", DriverParams::cache_limits_form));
-  if (!driver.refused_access_flags()) complaints.push_back(fmt::format("driver.refused_access: {}", DriverParams::refused_access_form));
+  if (!driver.refused_access_flags()) complaints.push_back(fmt::format("driver.refused_access: {}", DriverParams::access_form));
+  if (!driver.own_key_access_flags()) complaints.push_back(fmt::format("driver.own_key_access: {}", DriverParams::access_form));
   if (!complaints.empty()) throw UserError(complaints);
-  dma_ = DmaMappers::make(iommu.mode, DmaMapperContext{scheduler_, params_, iommu_});
-  keys_ = KeyPolicies::make(driver.keys, driver.key_options());
+  const RdmaDevice::Shared shared{scheduler_, params_, driver_, iommu_, process_, frames_, registration_};
+  for (std::uint32_t nic = 0; nic < nics; ++nic) devices_.push_back(std::make_unique<RdmaDevice>(shared, nic, nics));
 }
 
 Kernel::~Kernel() = default;
 
 void Kernel::end_of_elaboration() {
-  const TableWriterContext context{scheduler_, driver_, *command[0], *umr[0], *tables[0], *memory[0]};
-  keeper_ = std::make_unique<KeyKeeper>(scheduler_, driver_, *keys_, *command[0]);
-  writer_ = TableWriters::make(driver_.table_writer, context);
-  reg_path_ =
-      std::make_unique<RegPath>(RegPath::Parts{scheduler_, *cpus[0], params_, driver_, process_, *writer_, *keeper_, *dma_, frames_});
+  for (int nic = 0; nic < static_cast<int>(devices_.size()); ++nic)
+    devices_[static_cast<std::size_t>(nic)]->attach({*cpus[0], *memory[0], *command[nic], *umr[nic], *tables[nic]});
 }
 
 ports::Cpus::Run Kernel::system_call(verbs::Thread thread, Time beyond_entry) {
   return cpus->run(thread, ports::Work::syscall, params_.syscall + beyond_entry);
 }
 
-Kernel::Answer Kernel::reg_mr(verbs::Thread thread, verbs::RegMrRequest request) { return reg_path_->reg_mr(thread, request); }
-Kernel::Answer Kernel::rereg_mr(verbs::Thread thread, verbs::ReregMrRequest request) { return reg_path_->rereg_mr(thread, request); }
-Kernel::Answer Kernel::dereg_mr(verbs::Thread thread, verbs::Handle mr) { return reg_path_->dereg_mr(thread, mr); }
+Kernel::Answer Kernel::reg_mr(verbs::Thread thread, verbs::RegMrRequest request) {
+  const Pd* pd = process_.pds.find(request.pd);
+  return devices_[pd == nullptr ? 0 : pd->device]->reg_path().reg_mr(thread, request);
+}
+Kernel::Answer Kernel::rereg_mr(verbs::Thread thread, verbs::ReregMrRequest request) {
+  return of_mr(request.mr).reg_path().rereg_mr(thread, request);
+}
+Kernel::Answer Kernel::dereg_mr(verbs::Thread thread, verbs::Handle mr) { return of_mr(mr).reg_path().dereg_mr(thread, mr); }
 
 }  // namespace mtsim::kernel

@@ -1,19 +1,19 @@
-// The kernel of one host, with the one process that uses the NIC: system calls as flows on the host's CPUs.
+// The kernel of one host, with the one process that uses its NICs: system calls as flows on the host's CPUs.
 //
 // First version: making, changing and removing PDs, CQs and QPs is a system call and one parameter each, their firmware commands included;
-// only registration is taken apart into its steps (reg_path.h). There is no on-demand paging.
+// only registration is taken apart into its steps (reg_path.h). There is no on-demand paging. Of several NICs all but the first register
+// memory only: CQs, SRQs and QPs are the first one's.
 #pragma once
 
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "engine/scheduler.h"
-#include "kernel/dma_mapping.h"
 #include "kernel/driver_params.h"
 #include "kernel/kernel_params.h"
-#include "kernel/key_keeper.h"
 #include "kernel/process.h"
-#include "kernel/reg_path.h"
+#include "kernel/rdma_device.h"
 #include "ports/cpu.h"
 #include "ports/kernel.h"
 #include "ports/memory.h"
@@ -25,14 +25,15 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
  public:
   sc_core::sc_port<ports::Cpus> cpus;
   sc_core::sc_port<ports::HostMemory> memory;
+  // One for each NIC, in the order of their numbers; of the first, all there is to do with queue pairs.
   sc_core::sc_port<ports::QueuePairs> queue_pairs;
-  sc_core::sc_port<ports::Command> command;
-  sc_core::sc_port<ports::Umr> umr;
-  sc_core::sc_port<ports::Tables> tables;
+  sc_core::sc_port<ports::Command, 0> command;
+  sc_core::sc_port<ports::Umr, 0> umr;
+  sc_core::sc_port<ports::Tables, 0> tables;
 
   /// `frames` is the host's memory. Throws UserError when `driver` or `iommu` names a component that there is none of.
   Kernel(sc_core::sc_module_name name, engine::Scheduler& scheduler, const KernelParams& kernel, const DriverParams& driver,
-         FramePool& frames, const IommuParams& iommu = defaults<IommuParams>());
+         FramePool& frames, const IommuParams& iommu = defaults<IommuParams>(), std::uint32_t nics = 1);
   ~Kernel() override;
 
   Answer mmap(verbs::Thread thread, verbs::MmapRequest request) override;
@@ -44,7 +45,7 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   Bytes page_size_at(Va address) const override { return process_.memory.page_size_at(address); }
   Answer set_memlock(verbs::Thread thread, Bytes limit) override;
   Answer set_cap_ipc_lock(verbs::Thread thread, bool on) override;
-  Answer alloc_pd(verbs::Thread thread) override;
+  Answer alloc_pd(verbs::Thread thread, std::uint32_t nic) override;
   Answer dealloc_pd(verbs::Thread thread, verbs::Handle pd) override;
   Answer reg_mr(verbs::Thread thread, verbs::RegMrRequest request) override;
   Answer rereg_mr(verbs::Thread thread, verbs::ReregMrRequest request) override;
@@ -60,30 +61,29 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   std::optional<Path> path_to(verbs::Handle qp) const override;
   void bring_up(verbs::Handle qp, Path peer) override;
 
-  TableWriter::Lock table_lock() const { return writer_->lock(); }
-  const DmaMapper& dma_mapper() const { return *dma_; }
-  std::vector<KeyCount> key_counts() const { return keeper_->counts(); }
-  const RegistrationTotals& registration() const { return reg_path_->totals(); }
+  /// Of the driver of one of the host's NICs.
+  const RdmaDevice& device(std::uint32_t nic) const { return *devices_[nic]; }
+  const RegistrationTotals& registration() const { return registration_; }
   const ports::MemoryUse& memory_use() const { return process_.pressure; }
   /// Told of every reg_mr, rereg_mr and dereg_mr from now on; null: nobody. After elaboration only.
-  void set_observer(ports::RegistrationObserver* observer) { reg_path_->set_observer(observer); }
+  void set_observer(ports::RegistrationObserver* observer) {
+    for (const auto& device : devices_) device->reg_path().set_observer(observer);
+  }
 
  private:
-  struct Cq {
-    std::uint32_t users = 0;  ///< QPs
-  };
-  struct Srq {
-    verbs::Handle pd = 0;
-    std::uint32_t users = 0;  ///< QPs
-  };
-  struct Qp {
-    std::uint32_t qpn = 0;
-    QpObjects objects;
-  };
+  using Cq = RdmaDevice::Cq;
+  using Srq = RdmaDevice::Srq;
+  using Qp = RdmaDevice::Qp;
 
   void end_of_elaboration() override;
-  void start_of_simulation() override { keeper_->start(); }
+  void start_of_simulation() override {
+    for (const auto& device : devices_) device->start();
+  }
   ports::Cpus::Run system_call(verbs::Thread thread, Time beyond_entry);
+  RdmaDevice& first() { return *devices_.front(); }
+  const RdmaDevice& first() const { return *devices_.front(); }
+  /// Whose MR that is, or would be.
+  RdmaDevice& of_mr(verbs::Handle mr) { return *devices_[mr % devices_.size()]; }
 
   engine::Scheduler& scheduler_;
   KernelParams params_;
@@ -91,14 +91,8 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   IommuParams iommu_;
   FramePool& frames_;
   Process process_;
-  ObjectTable<Cq> cqs_;
-  ObjectTable<Srq> srqs_;
-  ObjectTable<Qp> qps_;
-  std::unique_ptr<KeyPolicy> keys_;
-  std::unique_ptr<KeyKeeper> keeper_;
-  std::unique_ptr<TableWriter> writer_;
-  std::unique_ptr<DmaMapper> dma_;
-  std::unique_ptr<RegPath> reg_path_;
+  RegistrationTotals registration_;
+  std::vector<std::unique_ptr<RdmaDevice>> devices_;  ///< by the numbers of their NICs
 };
 
 }  // namespace mtsim::kernel

@@ -7,10 +7,11 @@ namespace mtsim::kernel {
 
 using verbs::QpState;
 
-Kernel::Answer Kernel::alloc_pd(verbs::Thread thread) {
+Kernel::Answer Kernel::alloc_pd(verbs::Thread thread, std::uint32_t nic) {
   co_await system_call(thread, params_.pd);
   verbs::Reply reply;
-  reply.handle = process_.pds.add({});
+  reply.error = nic < devices_.size() ? 0 : ENODEV;
+  if (reply.error == 0) reply.handle = process_.pds.add({0, nic});
   co_return reply;
 }
 
@@ -26,16 +27,16 @@ Kernel::Answer Kernel::dealloc_pd(verbs::Thread thread, verbs::Handle pd) {
 Kernel::Answer Kernel::create_cq(verbs::Thread thread) {
   co_await system_call(thread, params_.cq);
   verbs::Reply reply;
-  reply.handle = cqs_.add({});
+  reply.handle = first().cqs.add({});
   co_return reply;
 }
 
 Kernel::Answer Kernel::destroy_cq(verbs::Thread thread, verbs::Handle cq) {
   co_await system_call(thread, params_.cq);
   verbs::Reply reply;
-  const Cq* found = cqs_.find(cq);
+  const Cq* found = first().cqs.find(cq);
   reply.error = found == nullptr ? EINVAL : found->users != 0 ? EBUSY : 0;
-  if (reply.error == 0) cqs_.remove(cq);
+  if (reply.error == 0) first().cqs.remove(cq);
   co_return reply;
 }
 
@@ -43,19 +44,19 @@ Kernel::Answer Kernel::create_srq(verbs::Thread thread, verbs::Handle pd) {
   co_await system_call(thread, params_.srq);
   verbs::Reply reply;
   Pd* found = process_.pds.find(pd);
-  reply.error = found == nullptr ? EINVAL : 0;
+  reply.error = found == nullptr || found->device != 0 ? EINVAL : 0;
   if (reply.error != 0) co_return reply;
   ++found->users;
-  reply.handle = srqs_.add({pd});
+  reply.handle = first().srqs.add({pd});
   co_return reply;
 }
 
 Kernel::Answer Kernel::destroy_srq(verbs::Thread thread, verbs::Handle srq) {
   co_await system_call(thread, params_.srq);
   verbs::Reply reply;
-  const Srq* found = srqs_.find(srq);
+  const Srq* found = first().srqs.find(srq);
   reply.error = found == nullptr ? EINVAL : found->users != 0 ? EBUSY : 0;
-  if (reply.error == 0) --process_.pds.find(srqs_.remove(srq).pd)->users;
+  if (reply.error == 0) --process_.pds.find(first().srqs.remove(srq).pd)->users;
   co_return reply;
 }
 
@@ -63,10 +64,10 @@ Kernel::Answer Kernel::create_qp(verbs::Thread thread, QpObjects objects, ports:
   co_await system_call(thread, params_.qp);
   verbs::Reply reply;
   Pd* pd = process_.pds.find(objects.pd);
-  Cq* send_cq = cqs_.find(objects.send_cq);
-  Cq* recv_cq = cqs_.find(objects.recv_cq);
-  Srq* srq = srqs_.find(objects.srq);
-  if (pd == nullptr || send_cq == nullptr || recv_cq == nullptr || (objects.srq != 0 && srq == nullptr)) {
+  Cq* send_cq = first().cqs.find(objects.send_cq);
+  Cq* recv_cq = first().cqs.find(objects.recv_cq);
+  Srq* srq = first().srqs.find(objects.srq);
+  if (pd == nullptr || pd->device != 0 || send_cq == nullptr || recv_cq == nullptr || (objects.srq != 0 && srq == nullptr)) {
     reply.error = EINVAL;
     co_return reply;
   }
@@ -78,7 +79,7 @@ Kernel::Answer Kernel::create_qp(verbs::Thread thread, QpObjects objects, ports:
   attributes.receive_pd = srq != nullptr ? srq->pd : objects.pd;
   if (attributes.mtu.raw == 0) attributes.mtu = queue_pairs->link_mtu();
   const std::uint32_t qpn = queue_pairs->create_qp(attributes);
-  reply.handle = qps_.add({qpn, objects});
+  reply.handle = first().qps.add({qpn, objects});
   reply.value = qpn;
   co_return reply;
 }
@@ -86,16 +87,16 @@ Kernel::Answer Kernel::create_qp(verbs::Thread thread, QpObjects objects, ports:
 Kernel::Answer Kernel::destroy_qp(verbs::Thread thread, verbs::Handle qp) {
   co_await system_call(thread, params_.qp);
   verbs::Reply reply;
-  if (qps_.find(qp) == nullptr) {
+  if (first().qps.find(qp) == nullptr) {
     reply.error = EINVAL;
     co_return reply;
   }
-  const Qp gone = qps_.remove(qp);
+  const Qp gone = first().qps.remove(qp);
   queue_pairs->destroy_qp(gone.qpn);
   --process_.pds.find(gone.objects.pd)->users;
-  --cqs_.find(gone.objects.send_cq)->users;
-  --cqs_.find(gone.objects.recv_cq)->users;
-  if (gone.objects.srq != 0) --srqs_.find(gone.objects.srq)->users;
+  --first().cqs.find(gone.objects.send_cq)->users;
+  --first().cqs.find(gone.objects.recv_cq)->users;
+  if (gone.objects.srq != 0) --first().srqs.find(gone.objects.srq)->users;
   co_return reply;
 }
 
@@ -104,7 +105,7 @@ Kernel::Answer Kernel::destroy_qp(verbs::Thread thread, verbs::Handle qp) {
 Kernel::Answer Kernel::modify_qp(verbs::Thread thread, verbs::Handle qp, QpState state) {
   co_await system_call(thread, params_.modify_qp);
   verbs::Reply reply;
-  const Qp* found = qps_.find(qp);
+  const Qp* found = first().qps.find(qp);
   reply.error = EINVAL;
   if (found == nullptr) co_return reply;
   const QpState now = queue_pairs->state(found->qpn);
@@ -136,7 +137,7 @@ Kernel::Answer Kernel::connect(verbs::Thread thread, verbs::Handle qp, ports::Ke
 }
 
 std::optional<Kernel::Path> Kernel::path_to(verbs::Handle qp) const {
-  const Qp* found = qps_.find(qp);
+  const Qp* found = first().qps.find(qp);
   if (found == nullptr) return std::nullopt;
   const QpState state = queue_pairs->state(found->qpn);
   if (state != QpState::reset && state != QpState::init) return std::nullopt;
@@ -144,7 +145,7 @@ std::optional<Kernel::Path> Kernel::path_to(verbs::Handle qp) const {
 }
 
 void Kernel::bring_up(verbs::Handle qp, Path peer) {
-  const std::uint32_t qpn = qps_.find(qp)->qpn;
+  const std::uint32_t qpn = first().qps.find(qp)->qpn;
   queue_pairs->set_peer(qpn, peer.port, peer.qpn);
   queue_pairs->set_state(qpn, QpState::rts);
 }

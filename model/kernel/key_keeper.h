@@ -18,8 +18,8 @@ class KeyKeeper {
 
   /// Begins what the policy wants done from the start.
   void start() { tend(); }
-  std::optional<KeyGrant> take(std::uint64_t entries) {
-    const auto grant = policy_.take(entries, scheduler_.now());
+  std::optional<KeyGrant> take(std::uint64_t entries, verbs::Access access) {
+    const auto grant = policy_.take({entries, params_.fixed_access(access)}, scheduler_.now());
     tend();
     return grant;
   }

@@ -8,8 +8,16 @@
 
 #include "base/registry.h"
 #include "base/units.h"
+#include "verbs/types.h"
 
 namespace mtsim::kernel {
+
+/// What a key is wanted for.
+struct KeyNeed {
+  std::uint64_t entries = 0;  ///< of its table
+  /// Access flags of the MR that the device cannot change in a key which it knows.
+  verbs::Access fixed = verbs::Access::none;
+};
 
 struct KeyGrant {
   Key key;
@@ -19,6 +27,7 @@ struct KeyGrant {
   bool alone = false;
   /// Size of the class that the key belongs to, in table entries.
   std::uint64_t entries = 0;
+  verbs::Access fixed = verbs::Access::none;  ///< as it was needed
 };
 
 /// A command of the driver's own, outside of any call.
@@ -39,8 +48,8 @@ struct KeyCount {
 class KeyPolicy {
  public:
   virtual ~KeyPolicy() = default;
-  /// A key for a table of `entries` entries; nothing when all are in use (ENOMEM). Times never go back.
-  virtual std::optional<KeyGrant> take(std::uint64_t entries, Time now) = 0;
+  /// A key; nothing when all are in use (ENOMEM). Times never go back.
+  virtual std::optional<KeyGrant> take(const KeyNeed& need, Time now) = 0;
   /// Whether the key stays known to the device when its MR goes, so that it is only revoked and not destroyed.
   virtual bool keeps(const KeyGrant& grant) const = 0;
   /// Nothing reaches memory by the key any more. `grant.created`: the device still knows it.

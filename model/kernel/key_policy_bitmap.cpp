@@ -12,7 +12,7 @@ class BitmapKeys : public KeyPolicy {
  public:
   explicit BitmapKeys(const KeyPolicyOptions& options) : slots_(static_cast<std::uint32_t>(std::bit_ceil(options.most_keys))) {}
 
-  std::optional<KeyGrant> take(std::uint64_t, Time) override {
+  std::optional<KeyGrant> take(const KeyNeed&, Time) override {
     std::uint32_t slot = next_;
     if (!freed_.empty()) {
       slot = *freed_.begin();

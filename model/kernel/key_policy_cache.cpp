@@ -15,6 +15,13 @@ constexpr std::uint64_t smallest_class = 4;  // MLX5_MR_CACHE_PERSISTENT_ENTRY_M
 constexpr Time second = us(1'000'000);
 constexpr Time never{INT64_MAX};
 
+/// Keys of a class can stand in for each other (mlx5r_cache_rb_key). Those that are made ahead have no fixed flags.
+struct ClassKey {
+  verbs::Access fixed = verbs::Access::none;
+  std::uint64_t entries = 0;
+  friend auto operator<=>(const ClassKey&, const ClassKey&) = default;
+};
+
 struct Class {
   std::uint32_t limit = 0;
   bool temporary = false;
@@ -29,7 +36,7 @@ class CachedKeys : public KeyPolicy {
  public:
   explicit CachedKeys(const KeyPolicyOptions& options) : options_(options.cache), indices_(options.most_keys) {
     for (std::size_t i = 0; i < options_.limits.size(); ++i) {
-      Class& made = classes_[smallest_class << i];
+      Class& made = classes_[{verbs::Access::none, smallest_class << i}];
       made.limit = options_.limits[i];
       for (unsigned n = 0; options_.prefill && n < 2 * made.limit; ++n)
         if (const auto index = indices_.take()) made.parked.emplace_back(*index, ++variant_);
@@ -37,15 +44,15 @@ class CachedKeys : public KeyPolicy {
     }
   }
 
-  std::optional<KeyGrant> take(std::uint64_t entries, Time now) override {
+  std::optional<KeyGrant> take(const KeyNeed& need, Time now) override {
     age(now);
-    const auto found = find(entries);
+    const auto found = find(need);
     if (found == classes_.end()) {
       // reg_create, under slow_path_mutex
       const auto index = indices_.take();
       ++uncached_;
       if (!index) return std::nullopt;
-      return KeyGrant{Key(*index, ++variant_), false, true, entries};
+      return KeyGrant{Key(*index, ++variant_), false, true, need.entries, need.fixed};
     }
     Class& from = found->second;
     if (!from.parked.empty()) {
@@ -53,7 +60,7 @@ class CachedKeys : public KeyPolicy {
       from.parked.pop_back();
       ++hits_;
       adjust(from, now);
-      return KeyGrant{key, true, false, found->first};
+      return KeyGrant{key, true, false, found->first.entries, need.fixed};
     }
     adjust(from, now);
     ++misses_;
@@ -61,7 +68,7 @@ class CachedKeys : public KeyPolicy {
     const auto index = indices_.take();
     if (!index) return std::nullopt;
     last_added_ = now;
-    return KeyGrant{Key(*index, 0), false, false, found->first};
+    return KeyGrant{Key(*index, 0), false, false, found->first.entries, need.fixed};
   }
 
   bool keeps(const KeyGrant&) const override { return true; }
@@ -74,7 +81,7 @@ class CachedKeys : public KeyPolicy {
       indices_.give_back(grant.key.index());
       return;
     }
-    const auto [at, made] = classes_.try_emplace(grant.entries);
+    const auto [at, made] = classes_.try_emplace(ClassKey{grant.fixed, grant.entries});
     Class& into = at->second;
     if (made) into.temporary = true;
     into.parked.push_back(grant.key);
@@ -94,7 +101,7 @@ class CachedKeys : public KeyPolicy {
       return KeyChore{KeyChore::Kind::destroy, key, 0};
     }
     if (!any_work_) return std::nullopt;
-    for (auto& [entries, of] : classes_) {
+    for (auto& [key, of] : classes_) {
       if (!of.work) continue;
       of.work = false;
       if (!of.filling || of.parked.size() + of.pending >= 2 * of.limit || now < fill_again_ || of.pending >= options_.in_flight) continue;
@@ -106,7 +113,7 @@ class CachedKeys : public KeyPolicy {
       }
       ++of.pending;
       ++refills_;
-      return KeyChore{KeyChore::Kind::create, Key(*index, ++variant_), entries};
+      return KeyChore{KeyChore::Kind::create, Key(*index, ++variant_), key.entries};
     }
     any_work_ = false;
     return std::nullopt;
@@ -117,7 +124,7 @@ class CachedKeys : public KeyPolicy {
       destroying_ = false;
       return;
     }
-    Class& into = classes_[chore.entries];
+    Class& into = classes_[{verbs::Access::none, chore.entries}];
     --into.pending;
     into.parked.push_back(chore.key);
     last_added_ = now;
@@ -126,7 +133,7 @@ class CachedKeys : public KeyPolicy {
 
   std::vector<KeyCount> counts() const override {
     std::uint64_t parked = 0;
-    for (const auto& [entries, of] : classes_) parked += of.parked.size();
+    for (const auto& [key, of] : classes_) parked += of.parked.size();
     return {{"hits", "keys taken from the cache", hits_},
             {"misses", "keys created in a call, as their class was empty", misses_},
             {"uncached", "keys created in a call, as there was no class of their size", uncached_},
@@ -137,9 +144,10 @@ class CachedKeys : public KeyPolicy {
 
  private:
   /// mkey_cache_ent_from_rb_key: the smallest class with room, unless it is more than twice too large.
-  std::map<std::uint64_t, Class>::iterator find(std::uint64_t entries) {
-    const auto found = classes_.lower_bound(entries);
-    return found == classes_.end() || found->first > std::max(2 * entries, smallest_class) ? classes_.end() : found;
+  std::map<ClassKey, Class>::iterator find(const KeyNeed& need) {
+    const auto found = classes_.lower_bound({need.fixed, need.entries});
+    if (found == classes_.end() || found->first.fixed != need.fixed) return classes_.end();
+    return found->first.entries > std::max(2 * need.entries, smallest_class) ? classes_.end() : found;
   }
 
   /// queue_adjust_cache_locked
@@ -164,7 +172,7 @@ class CachedKeys : public KeyPolicy {
   void age(Time now) {
     if (now < next_look_) return;
     next_look_ = never;
-    for (auto& [entries, of] : classes_) {
+    for (auto& [key, of] : classes_) {
       while (of.look <= now) {
         const std::size_t most = of.temporary ? 0 : 2 * of.limit;
         if (!of.temporary && of.parked.size() > most && (somebody_adds() || of.look <= last_added_ + options_.age)) {
@@ -187,7 +195,7 @@ class CachedKeys : public KeyPolicy {
 
   KeyCacheOptions options_;
   KeyIndices indices_;
-  std::map<std::uint64_t, Class> classes_;  ///< by entries
+  std::map<ClassKey, Class> classes_;
   std::vector<Key> doomed_;
   bool destroying_ = false, any_work_ = false;
   Time next_look_ = never;  ///< of all classes

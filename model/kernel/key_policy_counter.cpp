@@ -10,7 +10,7 @@ class CountedKeys : public KeyPolicy {
  public:
   explicit CountedKeys(const KeyPolicyOptions& options) : indices_(options.most_keys) {}
 
-  std::optional<KeyGrant> take(std::uint64_t, Time) override {
+  std::optional<KeyGrant> take(const KeyNeed&, Time) override {
     const auto index = indices_.take();
     if (!index) return std::nullopt;
     return KeyGrant{Key(*index, ++variant_)};

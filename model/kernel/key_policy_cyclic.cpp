@@ -12,7 +12,7 @@ class CyclicKeys : public KeyPolicy {
  public:
   explicit CyclicKeys(const KeyPolicyOptions& options) : indices_(options.most_keys + 1), random_(options.seed) {}
 
-  std::optional<KeyGrant> take(std::uint64_t, Time) override {
+  std::optional<KeyGrant> take(const KeyNeed&, Time) override {
     const auto index = indices_.take(next_);
     if (!index) return std::nullopt;
     next_ = *index + 1;

@@ -14,7 +14,7 @@ class GenerationKeys : public KeyPolicy {
   explicit GenerationKeys(const KeyPolicyOptions& options)
       : slot_bits_(std::min(23, static_cast<int>(std::bit_width(options.most_keys)) - 1)), slots_(std::uint64_t{1} << slot_bits_) {}
 
-  std::optional<KeyGrant> take(std::uint64_t, Time) override {
+  std::optional<KeyGrant> take(const KeyNeed&, Time) override {
     const auto slot = slots_.take(next_);
     if (!slot) return std::nullopt;
     next_ = *slot + 1;

@@ -10,7 +10,7 @@ class LowestKeys : public KeyPolicy {
  public:
   explicit LowestKeys(const KeyPolicyOptions& options) : indices_(options.most_keys + 1) {}
 
-  std::optional<KeyGrant> take(std::uint64_t, Time) override {
+  std::optional<KeyGrant> take(const KeyNeed&, Time) override {
     const auto index = indices_.take(0);
     if (!index) return std::nullopt;
     return KeyGrant{Key(*index, 0)};

@@ -17,7 +17,7 @@ class RandomBitsKeys : public KeyPolicy {
         slot_bits_(std::max(14, static_cast<int>(std::bit_width(options.most_keys - 1)))),
         random_(options.seed) {}
 
-  std::optional<KeyGrant> take(std::uint64_t, Time) override {
+  std::optional<KeyGrant> take(const KeyNeed&, Time) override {
     const auto slot = slots_.take(random_());
     if (!slot) return std::nullopt;
     const std::uint32_t above = static_cast<std::uint32_t>(random_()) << slot_bits_ & 0xff'ffff;

@@ -13,7 +13,7 @@ class RandomStartKeys : public KeyPolicy {
   explicit RandomStartKeys(const KeyPolicyOptions& options)
       : indices_(std::uint64_t{1} << 24), left_(options.most_keys), random_(options.seed) {}
 
-  std::optional<KeyGrant> take(std::uint64_t, Time) override {
+  std::optional<KeyGrant> take(const KeyNeed&, Time) override {
     if (left_ == 0) return std::nullopt;
     const auto index = indices_.take(random_() & 0xff'ffff);
     if (!index) return std::nullopt;

@@ -9,7 +9,7 @@ class SequentialKeys : public KeyPolicy {
  public:
   explicit SequentialKeys(const KeyPolicyOptions& options) : indices_(options.most_keys + 1) {}
 
-  std::optional<KeyGrant> take(std::uint64_t, Time) override {
+  std::optional<KeyGrant> take(const KeyNeed&, Time) override {
     const auto index = indices_.take(next_);
     if (!index) return std::nullopt;
     next_ = *index + 1;

@@ -1,4 +1,4 @@
-// Kernel objects by handle, as an IDR keeps them. Handles count up from 1 and are not used again.
+// Kernel objects by handle, as an IDR keeps them. Handles count up and are not used again.
 #pragma once
 
 #include <unordered_map>
@@ -11,8 +11,12 @@ namespace mtsim::kernel {
 template <class Object>
 class ObjectTable {
  public:
+  /// Handles are those that leave `number` when they are divided by `of`, from `number + of` on: tables that share a space of handles
+  /// differ in `number`.
+  explicit ObjectTable(verbs::Handle number = 0, verbs::Handle of = 1) : step_(of), last_(number) {}
+
   verbs::Handle add(Object object) {
-    objects_.emplace(++last_, std::move(object));
+    objects_.emplace(last_ += step_, std::move(object));
     return last_;
   }
   /// Null for a handle that stands for nothing (any more).
@@ -32,7 +36,7 @@ class ObjectTable {
 
  private:
   std::unordered_map<verbs::Handle, Object> objects_;
-  verbs::Handle last_ = 0;
+  verbs::Handle step_, last_;
 };
 
 }  // namespace mtsim::kernel

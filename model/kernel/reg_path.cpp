@@ -118,7 +118,7 @@ engine::Task<int> RegPath::choose_page_size(Call& call, Mr& mr) {
 /// create_real_mr
 engine::Task<int> RegPath::create_mr(Call& call, const verbs::RegMrRequest& request, Mr& mr) {
   // mlx5_mr_cache_alloc, mlx4_mr_alloc
-  const std::optional<KeyGrant> grant = parts_.keys.take(mr.plan.blocks);
+  const std::optional<KeyGrant> grant = parts_.keys.take(mr.plan.blocks, request.access);
   co_await call.work(Step::key, Work::key, parts_.driver.key);
   if (!grant) {
     if (parts_.keys.of_device()) co_await parts_.writer.refused(call);

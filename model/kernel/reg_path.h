@@ -34,8 +34,10 @@ class RegPath {
     KeyKeeper& keys;
     DmaMapper& dma;
     const FramePool& frames;
+    RegistrationTotals& totals;     ///< of the host: paths of several devices add to it
+    std::uint32_t device, devices;  ///< this one's number, of so many
   };
-  explicit RegPath(const Parts& parts) : parts_(parts) {}
+  explicit RegPath(const Parts& parts) : parts_(parts), mrs_(parts.device, parts.devices), totals_(parts.totals) {}
 
   engine::Task<verbs::Reply> reg_mr(verbs::Thread thread, verbs::RegMrRequest request);
   engine::Task<verbs::Reply> rereg_mr(verbs::Thread thread, verbs::ReregMrRequest request);
@@ -46,7 +48,6 @@ class RegPath {
     observer_ = observer;
     laps_ = dynamic_cast<LapObserver*>(observer);
   }
-  const RegistrationTotals& totals() const { return totals_; }
 
  private:
   struct Mr {
@@ -68,6 +69,7 @@ class RegPath {
   int check_rereg(const verbs::ReregMrRequest& request);
   engine::Task<int> rereg_user_mr(Call& call, const verbs::ReregMrRequest& request, Mr& mr);
   engine::Task<int> change_context(Call& call, const Mr& mr, verbs::Handle pd, verbs::Access access);
+  engine::Task<int> change_key(Call& call, const verbs::RegMrRequest& request, Mr& mr);
   engine::Task<int> change_translation(Call& call, const verbs::RegMrRequest& request, Mr& mr);
   engine::Task<int> end_key(Call& call, const Mr& mr);
   translate::Region region_of(const Mr& mr, verbs::Handle pd, verbs::Access access) const;
@@ -79,7 +81,7 @@ class RegPath {
 
   Parts parts_;
   ObjectTable<Mr> mrs_;
-  RegistrationTotals totals_;
+  RegistrationTotals& totals_;
   ports::RegistrationObserver* observer_ = nullptr;
   LapObserver* laps_ = nullptr;
 };

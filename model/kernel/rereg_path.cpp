@@ -24,8 +24,10 @@ int RegPath::check_rereg(const verbs::ReregMrRequest& request) {
   if (parts_.driver.rereg == Rereg::none || (parts_.driver.rereg == Rereg::rights && request.translation)) return EOPNOTSUPP;
   if (request.change_access)
     if (const int error = check_access(request.access, parts_.driver.flush); error != 0) return error;
-  if (request.pd != 0 && parts_.process.pds.find(request.pd) == nullptr) return EINVAL;
-  return 0;
+  if (request.pd == 0) return 0;
+  const Pd* pd = parts_.process.pds.find(request.pd);
+  // Handles are looked up among the objects of the MR's own device.
+  return pd == nullptr || pd->device != parts_.device ? EINVAL : 0;
 }
 
 engine::Task<verbs::Reply> RegPath::rereg_mr(verbs::Thread thread, verbs::ReregMrRequest request) {
@@ -58,10 +60,13 @@ engine::Task<int> RegPath::rereg_user_mr(Call& call, const verbs::ReregMrRequest
   // The new PD must not go while this is under way (uobj_get_obj_read).
   ++parts_.process.pds.find(pd)->users;
   int error = 0;
+  const bool fixed = parts_.driver.fixed_access(access) == parts_.driver.fixed_access(mr.access);
   if (request.translation) {
     error = co_await change_translation(call, {pd, request.address, request.length, access, Iova(request.address.raw)}, mr);
   } else if (writable(access) && !mr.pinned_for_writing) {
     error = EACCES;  // ib_umem_check_rereg: the pages were pinned for reading only
+  } else if (!fixed) {
+    error = co_await change_key(call, {pd, Va(), mr.length, access, mr.place.told}, mr);
   } else {
     error = co_await change_context(call, mr, pd, access);
   }
@@ -79,6 +84,20 @@ engine::Task<int> RegPath::rereg_user_mr(Call& call, const verbs::ReregMrRequest
 engine::Task<int> RegPath::change_context(Call& call, const Mr& mr, verbs::Handle pd, verbs::Access access) {
   if (mr.revoked) co_return EINVAL;
   co_return co_await parts_.writer.rewrite(call, region_of(mr, pd, access));
+}
+
+/// Rights that the device cannot change in a key which it knows: the old one is revoked, and a new one takes over the pages.
+engine::Task<int> RegPath::change_key(Call& call, const verbs::RegMrRequest& request, Mr& mr) {
+  if (mr.revoked) co_return EINVAL;
+  co_await parts_.writer.revoke(call, mr.key, true);
+  Mr made = mr;
+  const int error = co_await create_mr(call, request, made);
+  mr.revoked = error != 0;
+  if (error != 0) co_return error;
+  co_await end_key(call, mr);
+  mr.key = made.key;
+  mr.grant = made.grant;
+  co_return 0;
 }
 
 /// The new pages are pinned first, so that a failure up to there leaves the MR as it was. A key whose place in the cache has room for the

@@ -90,7 +90,8 @@ class Kernel : public virtual sc_core::sc_interface {
   virtual Answer set_memlock(verbs::Thread thread, Bytes limit) = 0;
   virtual Answer set_cap_ipc_lock(verbs::Thread thread, bool on) = 0;
 
-  virtual Answer alloc_pd(verbs::Thread thread) = 0;
+  /// On the NIC of that number. ENODEV: the host has fewer.
+  virtual Answer alloc_pd(verbs::Thread thread, std::uint32_t nic) = 0;
   virtual Answer dealloc_pd(verbs::Thread thread, verbs::Handle pd) = 0;
   virtual Answer reg_mr(verbs::Thread thread, verbs::RegMrRequest request) = 0;
   /// The part of ibv_rereg_mr beyond the library.

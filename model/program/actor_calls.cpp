@@ -26,7 +26,8 @@ Progress Actor::issue_call() {
     case Kind::cap_ipc_lock:
       return device_->set_cap_ipc_lock(thread_, op_.flag, reply_, *this);
     case Kind::alloc_pd:
-      return device_->alloc_pd(thread_, reply_, *this);
+      // A name that stands for no NIC is refused before the run.
+      return device_->alloc_pd(thread_, nic_number(op_.word).value_or(0), reply_, *this);
     case Kind::create_cq:
       return device_->create_cq(thread_, op_.depth, reply_, *this);
     case Kind::reg_mr:

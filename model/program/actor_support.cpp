@@ -21,6 +21,7 @@ const std::set<std::string>& carried_out() {
       "memlock",
       "cap_ipc_lock",
       "alloc_pd",
+      "alloc_pd dev=",
       "dealloc_pd",
       "reg_mr",
       "reg_mr access=od",

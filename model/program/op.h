@@ -157,6 +157,10 @@ struct Op {
   void clear();
 };
 
+/// What the NIC of that number is called, `nic0`, and the number of the NIC of that name; nothing for any other name.
+std::string nic_name(std::uint32_t number);
+std::optional<std::uint32_t> nic_number(std::string_view name);
+
 /// Kinds of objects with names of their own: a PD and a CQ may both be called `x`. Buffers, MRs and windows share one space, since all
 /// three stand for addresses.
 enum class Space : std::uint8_t { memory, pd, cq, qp, srq };
@@ -248,6 +252,13 @@ class Program {
     std::string place;  ///< "file.mtrace:12:9" or the workload's name
   };
   virtual const std::vector<Use>& uses() const = 0;
+  /// NICs that the program names: each name once a host, with its first place.
+  struct NicUse {
+    std::uint32_t host = 0;  ///< index into names().hosts()
+    std::string name;        ///< `nic1`
+    std::string place;
+  };
+  virtual std::vector<NicUse> nics() const { return {}; }
   /// CPUs that a `host` line gives a host, or 0: as many as it has actors.
   virtual std::uint32_t cpus(std::uint32_t host) const = 0;
   virtual std::unique_ptr<Cursor> cursor(ActorId) const = 0;
@@ -261,6 +272,13 @@ class Program {
   static constexpr std::uint32_t no_barrier = ~std::uint32_t{0};
   virtual std::uint32_t start_barrier() const { return no_barrier; }
   virtual std::uint32_t end_barrier() const { return no_barrier; }
+  /// Parts of the measured phase that are timed by themselves: each from the last arrival at one barrier to that at another, as often as
+  /// they are passed.
+  struct Phase {
+    std::string name;
+    std::uint32_t begin = no_barrier, end = no_barrier;
+  };
+  virtual std::vector<Phase> phases() const { return {}; }
 };
 
 }  // namespace mtsim::program

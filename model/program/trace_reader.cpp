@@ -61,7 +61,7 @@ class Trace::FirstPass {
       : trace_(trace),
         problems_(trace.file_.name()),
         check_(trace.names_, problems_),
-        uses_(trace.file_.name()),
+        uses_(trace.file_.name(), trace.names_),
         parser_(trace.names_, &trace.names_, trace.options_.rules, problems_) {}
 
   void run() {
@@ -70,6 +70,7 @@ class Trace::FirstPass {
     check_.finish();
     if (problems_.any()) problems_.raise();
     trace_.uses_ = uses_.take();
+    trace_.nics_ = uses_.take_nics();
     trace_.cpus_.resize(trace_.names_.hosts().size());
     trace_.hash_ = fmt::format("{:016x}", hash_.value());
   }

@@ -24,6 +24,7 @@ class Trace final : public Program {
 
   const Names& names() const override { return names_; }
   const std::vector<Use>& uses() const override { return uses_; }
+  std::vector<NicUse> nics() const override { return nics_; }
   std::uint32_t cpus(std::uint32_t host) const override { return cpus_[host]; }
   /// Reads the file again; must not outlive the trace.
   std::unique_ptr<Cursor> cursor(ActorId) const override;
@@ -42,6 +43,7 @@ class Trace final : public Program {
   TraceOptions options_;
   Names names_;
   std::vector<Use> uses_;
+  std::vector<NicUse> nics_;
   std::vector<std::uint32_t> cpus_;
   std::vector<Meta> meta_;
   std::uint64_t operations_ = 0, lines_ = 0;

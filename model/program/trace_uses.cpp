@@ -50,7 +50,11 @@ void UseList::note(const LineParser& line, const Op& op) {
 
 void UseList::note_features(const LineParser& line, const Op& op) {
   switch (op.kind) {
+    case Kind::create_srq:
+      note_queue(line, op);
+      return;
     case Kind::create_qp:
+      note_queue(line, op);
       if (op.create_qp.type == verbs::QpType::uc) add(Feature::qp_uc, op, line.column(Key::type));
       if (op.create_qp.type == verbs::QpType::ud) add(Feature::qp_ud, op, line.column(Key::type));
       if (op.srq) add(Feature::qp_srq, op, line.column(Key::srq));
@@ -76,7 +80,7 @@ void UseList::note_features(const LineParser& line, const Op& op) {
       if (op.ud) add(Feature::send_ud, op, line.column(Key::ud));
       return;
     case Kind::alloc_pd:
-      if (line.has(Key::dev)) add(Feature::pd_dev, op, line.column(Key::dev));
+      if (line.has(Key::dev)) note_nic(line, op);
       return;
     default:
       return;
@@ -90,6 +94,27 @@ void UseList::note_registration(const LineParser& line, const Op& op) {
   if (verbs::has(op.access, Access::huge_tlb)) add(Feature::mr_huge, op, line.column(Key::access));
   if (op.whole) add(Feature::mr_implicit, op, line.column(Key::len));
   if (op.has_iova) add(Feature::mr_iova, op, line.column(Key::iova));
+}
+
+void UseList::note_nic(const LineParser& line, const Op& op) {
+  add(Feature::pd_dev, op, line.column(Key::dev));
+  const std::uint32_t host = names_.actors()[op.actor].host;
+  if (known_nics_.emplace(host, op.word).second) nics_.push_back({host, op.word, place(file_, op.line, line.column(Key::dev))});
+  if (nic_number(op.word) != 0u) pds_[op.id].elsewhere = true;
+}
+
+void UseList::note_queue(const LineParser& line, const Op& op) {
+  PdUse& pd = pds_[op.pd];
+  if (pd.line == 0) pd = {pd.elsewhere, op.line, line.column(Key::pd), op.kind};
+}
+
+std::vector<Program::Use> UseList::take() {
+  const PdUse* first = nullptr;
+  for (const auto& [pd, use] : pds_)
+    if (use.elsewhere && use.line != 0 && (first == nullptr || use.line < first->line)) first = &use;
+  if (first != nullptr)
+    uses_.push_back({std::string(name(first->kind)) + " on another NIC than nic0", place(file_, first->line, first->column)});
+  return std::move(uses_);
 }
 
 void UseList::add(Feature feature, const Op& op, std::uint32_t column) {

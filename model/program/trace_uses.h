@@ -2,8 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "program/op.h"
@@ -15,18 +18,35 @@ namespace mtsim::program {
 /// "poll wait=event" ...) once, with its first place, in the order of the trace.
 class UseList {
  public:
-  explicit UseList(std::string file) : file_(std::move(file)) {}
+  /// `names` must outlive the list.
+  UseList(std::string file, const Names& names) : file_(std::move(file)), names_(names) {}
   void note(const LineParser&, const Op&);
-  std::vector<Program::Use> take() { return std::move(uses_); }
+  /// A QP or SRQ on another NIC than the first is known for one when all lines have been seen: it comes last.
+  std::vector<Program::Use> take();
+  std::vector<Program::NicUse> take_nics() { return std::move(nics_); }
 
  private:
   enum class Feature : std::uint8_t;
   void note_features(const LineParser&, const Op&);
   void note_registration(const LineParser&, const Op&);
+  void note_nic(const LineParser&, const Op&);
+  void note_queue(const LineParser&, const Op&);
   void add(Feature, const Op&, std::uint32_t column);
   void add(std::string what, const Op&, std::uint32_t column);
 
+  /// A PD's name: whether any line makes it on another NIC than the first, and where a QP or SRQ is first made on it.
+  struct PdUse {
+    bool elsewhere = false;
+    std::uint64_t line = 0;  ///< 0: none is
+    std::uint32_t column = 0;
+    Kind kind = Kind::create_qp;
+  };
+
   std::string file_;
+  std::set<std::pair<std::uint32_t, std::string>, std::less<>> known_nics_;
+  std::vector<Program::NicUse> nics_;
+  std::map<NameId, PdUse> pds_;
+  const Names& names_;
   std::vector<Program::Use> uses_;
   std::uint64_t kinds_ = 0, opcodes_ = 0, features_ = 0;  ///< already noted, as bits
 };

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <map>
 #include <utility>
 
 #include "program/workload_setup.h"
@@ -48,7 +49,7 @@ class AllActors final : public Cursor {
   bool next(Op& op) override {
     for (std::size_t idle = 0; idle < cursors_.size();) {
       if (states_[turn_] == State::runs && cursors_[turn_]->next(op)) {
-        if (op.kind == Kind::barrier) wait_at_barrier();
+        if (op.kind == Kind::barrier) wait_at_barrier(op);
         if (op.kind == Kind::barrier || op.kind == Kind::post_send) advance();
         return true;
       }
@@ -62,18 +63,20 @@ class AllActors final : public Cursor {
  private:
   enum class State : std::uint8_t { runs, waits, ended };
 
-  void wait_at_barrier() {
+  void wait_at_barrier(const Op& op) {
     states_[turn_] = State::waits;
-    // Every barrier of a workload is one for all.
-    if (++waiting_ < cursors_.size()) return;
-    waiting_ = 0;
-    states_.assign(states_.size(), State::runs);
+    std::vector<std::size_t>& there = waiting_[op.barrier];
+    there.push_back(turn_);
+    if (there.size() < op.count) return;
+    for (const std::size_t cursor : there) states_[cursor] = State::runs;
+    there.clear();
   }
   void advance() { turn_ = turn_ + 1 == cursors_.size() ? 0 : turn_ + 1; }
 
   std::vector<std::unique_ptr<Cursor>> cursors_;
   std::vector<State> states_;
-  std::size_t turn_ = 0, waiting_ = 0;
+  std::map<std::uint32_t, std::vector<std::size_t>> waiting_;  ///< by barrier: the cursors that stand there
+  std::size_t turn_ = 0;
 };
 
 }  // namespace
@@ -134,7 +137,7 @@ std::unique_ptr<Cursor> Workload::cursor(ActorId actor) const {
 std::uint64_t Workload::size() const {
   const WorkloadSetup setup(*this);
   std::uint64_t sum = setup.open_server().size() + setup.close_server().size();
-  for (const ClientThread& t : threads_) sum += setup.open_client(t).size() + work_size() + setup.close_client(t).size();
+  for (const ClientThread& t : threads_) sum += setup.open_client(t).size() + work_size(t) + setup.close_client(t).size();
   return sum;
 }
 

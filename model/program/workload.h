@@ -68,9 +68,10 @@ class Workload : public Program {
   /// What one thread of a client does between the barriers `start` and `end`.
   virtual std::unique_ptr<Cursor> work(const ClientThread&) const = 0;
   /// Operations of that.
-  virtual std::uint64_t work_size() const = 0;
-  /// Adds an object to a client's host, for kinds that make more than the set-up does.
-  NameId add_object(std::uint32_t host, const std::string& name) { return names_.object(host, name); }
+  virtual std::uint64_t work_size(const ClientThread&) const = 0;
+  /// Adds an object to a client's host, for kinds that make more than the set-up does; or a barrier.
+  NameId add_object(std::uint32_t host, const std::string& name, Space space = Space::memory) { return names_.object(host, name, space); }
+  std::uint32_t add_barrier(const std::string& name) { return names_.barrier(name); }
   void add_use(const std::string& what) { uses_.push_back({what, "workload " + kind_}); }
 
   const Server& server() const { return server_; }

@@ -41,6 +41,14 @@ struct LadderParams {
   static void declare(Declaration<LadderParams>&);
 };
 
+struct ChunkedParams {
+  enum class Touch : std::uint8_t { none, one, all };
+  Bytes region, chunk;
+  std::uint32_t nics{}, rounds{};
+  Touch touch{};
+  static void declare(Declaration<ChunkedParams>&);
+};
+
 struct RegistrationCacheParams {
   Bytes memory, stride, granule;
   std::uint32_t sweeps{}, remap_every{};
@@ -54,6 +62,7 @@ struct RegistrationCacheParams {
 std::vector<Complaint> check(const Shape&, const PoolParams&);
 std::vector<Complaint> check(const Shape&, const FootprintParams&);
 std::vector<Complaint> check(const Shape&, const LadderParams&);
+std::vector<Complaint> check(const Shape&, const ChunkedParams&);
 std::vector<Complaint> check(const Shape&, const RegistrationCacheParams&);
 
 std::unique_ptr<Workload> make_pool(const Shape&, const PoolParams&);
@@ -61,6 +70,7 @@ std::unique_ptr<Workload> make_per_op(const Shape&, const PoolParams&, const Per
 std::unique_ptr<Workload> make_uniform(const Shape&, const FootprintParams&, const UniformParams&);
 std::unique_ptr<Workload> make_sequential(const Shape&, const FootprintParams&);
 std::unique_ptr<Workload> make_ladder(const Shape&, const LadderParams&);
+std::unique_ptr<Workload> make_chunked(const Shape&, const ChunkedParams&);
 std::unique_ptr<Workload> make_registration_cache(const Shape&, const RegistrationCacheParams&);
 
 /// Reads the shape and `Own` from the configuration. What does not go together is complained about there, and the defaults come back.

@@ -116,7 +116,7 @@ class Ladder final : public Workload {
     const auto first = mrs_.begin() + static_cast<std::ptrdiff_t>(std::uint64_t{t.actor} * params_.live);
     return std::make_unique<Climb>(shape(), params_, t, buffers_[t.actor], std::vector<NameId>(first, first + params_.live));
   }
-  std::uint64_t work_size() const override { return Climb::size(params_); }
+  std::uint64_t work_size(const ClientThread&) const override { return Climb::size(params_); }
 
   LadderParams params_;
   std::vector<NameId> buffers_, mrs_;  ///< one, and `live`, for each client's thread, in their order

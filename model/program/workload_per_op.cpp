@@ -107,7 +107,7 @@ class PerOp final : public Workload {
     return std::make_unique<BlockByBlock>(shape(), t, slots, std::vector<NameId>(first, first + static_cast<std::ptrdiff_t>(depth_)),
                                           server().regions[0]);
   }
-  std::uint64_t work_size() const override { return (shape().compute == Time(0) ? 4 : 5) * shape().operations; }
+  std::uint64_t work_size(const ClientThread&) const override { return (shape().compute == Time(0) ? 4 : 5) * shape().operations; }
 
   PoolParams pool_;
   std::uint64_t depth_ = 0;

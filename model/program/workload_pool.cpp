@@ -35,7 +35,7 @@ class Pool final : public Workload {
     const SlotSequence slots(shape(), params_, t.client, t.thread);
     return std::make_unique<ClosedLoop>(shape(), t, std::make_unique<Slots>(slots, t.mr, server().regions[0]));
   }
-  std::uint64_t work_size() const override { return ClosedLoop::size(shape()); }
+  std::uint64_t work_size(const ClientThread&) const override { return ClosedLoop::size(shape()); }
 
   PoolParams params_;
 };

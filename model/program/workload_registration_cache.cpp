@@ -139,7 +139,7 @@ class CachedBlocks final : public Workload {
   std::unique_ptr<Cursor> work(const ClientThread& t) const override {
     return std::make_unique<Sweeps>(shape(), params_, t, buffers_[t.actor], mrs_.data() + std::uint64_t{t.actor} * slots_);
   }
-  std::uint64_t work_size() const override { return operations_; }
+  std::uint64_t work_size(const ClientThread&) const override { return operations_; }
 
   RegistrationCacheParams params_;
   std::uint64_t operations_ = 0;  ///< of each thread

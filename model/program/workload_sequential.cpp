@@ -39,7 +39,7 @@ class Sequential final : public Workload {
     const auto start = static_cast<std::uint64_t>(Wide{footprint_.blocks()} * t.actor / shape().all_threads());
     return std::make_unique<ClosedLoop>(shape(), t, std::make_unique<Walk>(footprint_, server().regions, LocalBlocks(shape(), t), start));
   }
-  std::uint64_t work_size() const override { return ClosedLoop::size(shape()); }
+  std::uint64_t work_size(const ClientThread&) const override { return ClosedLoop::size(shape()); }
 
   Footprint footprint_;
 };

@@ -61,7 +61,7 @@ class Uniform final : public Workload {
     return std::make_unique<ClosedLoop>(shape(), t,
                                         std::make_unique<Draws>(footprint_, server().regions, LocalBlocks(shape(), t), Random(start)));
   }
-  std::uint64_t work_size() const override { return ClosedLoop::size(shape()); }
+  std::uint64_t work_size(const ClientThread&) const override { return ClosedLoop::size(shape()); }
 
   Footprint footprint_;
   std::uint64_t seed_;

@@ -56,6 +56,7 @@ Bytes payload(const Report& r) {
 }
 
 double goodput_bits_per_s(const Report& r) { return per_second(static_cast<double>(payload(r).raw) * 8, r.window()); }
+double bytes_per_s(const PhaseStats& p) { return per_second(static_cast<double>(p.bytes.raw), p.time); }
 double operations_per_s(const Report& r) { return per_second(static_cast<double>(completed_operations(r)), r.window()); }
 
 LatencyTable all_latencies(const Report& r) {

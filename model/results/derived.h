@@ -14,6 +14,8 @@ Bytes payload(const Report&);
 /// Payload that succeeded, in bits a second of the measured window.
 double goodput_bits_per_s(const Report&);
 double operations_per_s(const Report&);
+/// Bytes registered or deregistered in a phase, by its time.
+double bytes_per_s(const PhaseStats&);
 /// Latencies of all opcodes together; steps of the same name are added up.
 LatencyTable all_latencies(const Report&);
 

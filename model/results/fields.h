@@ -38,6 +38,14 @@ void registration_fields(Archive& a, Registration& r) {
   a.items("others", r.others, &NamedCalls::name, [](auto& in, auto& c) { call_fields(in, c); });
 }
 
+template <class Archive, class Phase>
+void phase_fields(Archive& a, Phase& p) {
+  a.count("times", p.times);
+  a.time("time", p.time);
+  a.bytes("", p.bytes);
+  a.derived("rate", "gbyte_per_s", bytes_per_s(p) / 1e9);
+}
+
 template <class Archive, class Memory>
 void memory_fields(Archive& a, Memory& m) {
   a.count("swapped_out", m.swapped_out);
@@ -157,6 +165,7 @@ void report_fields(Archive& a, R& r) {
   a.group("latency", [&](auto& in) {
     for (auto& o : r.operations) in.table(std::string(verbs::name(o.opcode)), o.latency);
   });
+  a.items("phases", r.phases, &PhaseStats::name, [](auto& in, auto& p) { phase_fields(in, p); });
   a.group("registration", [&](auto& in) { registration_fields(in, r.registration); });
   a.items("memory", r.memory, &MemoryStats::host, [](auto& in, auto& m) { memory_fields(in, m); });
   const Time window = r.window();

@@ -47,6 +47,11 @@ std::string bit_rate(double bits_per_s) {
   return scaled(bits_per_s, units);
 }
 
+std::string byte_rate(double bytes_per_s) {
+  static constexpr std::array units{"B/s", "KB/s", "MB/s", "GB/s", "TB/s"};
+  return scaled(bytes_per_s, units);
+}
+
 std::string rate(double per_s) {
   static constexpr std::array units{"/s", "K/s", "M/s", "G/s"};
   return scaled(per_s, units);

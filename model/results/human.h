@@ -15,6 +15,8 @@ std::string time(Time);
 std::string bytes(Bytes);
 /// `97.7 Gb/s`.
 std::string bit_rate(double bits_per_s);
+/// `12.5 GB/s`.
+std::string byte_rate(double bytes_per_s);
 /// `2.98 M/s`.
 std::string rate(double per_s);
 /// All digits in groups of three up to ten million (`16,384`), then three digits (`12.3 M`).

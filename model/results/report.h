@@ -50,6 +50,14 @@ struct NamedCalls : CallStats {
   std::string name;
 };
 
+/// A part of the measured window that a program has timed by itself.
+struct PhaseStats {
+  std::string name;         ///< `registration`
+  std::uint64_t times = 0;  ///< it may come again and again
+  Time time;                ///< over all of them
+  Bytes bytes;              ///< of memory regions registered or deregistered meanwhile
+};
+
 /// A host whose memory ran short, or whose pages were moved behind the program's back.
 struct MemoryStats {
   std::string host;
@@ -165,6 +173,7 @@ struct Report {
   std::uint64_t unexpected_total = 0;
   std::vector<Unexpected> unexpected;                                ///< the first of them
   std::map<std::string, std::map<int, std::uint64_t>> failed_calls;  ///< of every kind: call name, errno, how often
+  std::vector<PhaseStats> phases;
   RegistrationStats registration;
   std::vector<MemoryStats> memory;
   std::vector<CacheStats> caches;

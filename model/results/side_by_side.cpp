@@ -91,6 +91,27 @@ void throughput(Table& table) {
   });
 }
 
+/// Each phase of any column: the mean time of one, and what was registered by its time.
+void phases(Table& table, std::span<const Column> columns) {
+  std::vector<std::string> names;
+  for (const Column& c : columns)
+    for (const PhaseStats& p : c.variant->report.phases)
+      if (std::find(names.begin(), names.end(), p.name) == names.end()) names.push_back(p.name);
+  for (const std::string& name : names) {
+    const auto of = [&name](const Column& c, auto figure) -> std::string {
+      for (const PhaseStats& p : c.variant->report.phases)
+        if (p.name == name && p.times != 0) return figure(p);
+      return "-";
+    };
+    table.row(name + ", time", [&](const Column& c) {
+      return of(c, [](const PhaseStats& p) { return time_or_dash(static_cast<double>(p.time.raw) / 1e3 / static_cast<double>(p.times)); });
+    });
+    table.row(name + ", rate", [&](const Column& c) {
+      return of(c, [](const PhaseStats& p) { return p.bytes.raw == 0 ? "-" : human::byte_rate(bytes_per_s(p)); });
+    });
+  }
+}
+
 void times(Table& table) {
   const auto transfer = [](const Column& c) -> const LatencyTable& { return c.operations; };
   table.row("  transfer", [](const Column& c) { return time_or_dash(c.operations.latency().mean_ns()); });
@@ -135,6 +156,7 @@ std::string side_by_side(std::span<const Variant> variants, TextOptions options)
     page.gap();
     table.names("Variant");
     throughput(table);
+    phases(table, columns);
     table.names("Mean time an operation");
     times(table);
   }

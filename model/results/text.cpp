@@ -135,6 +135,17 @@ void registration(Page& page, const RegistrationStats& r) {
   page.line(fmt::format("  pinned   {} now, {} at most", human::bytes(r.pinned_now), human::bytes(r.pinned_most)));
 }
 
+void phases(Page& page, const std::vector<PhaseStats>& all) {
+  if (all.empty()) return;
+  page.gap();
+  page.heading("Phases");
+  for (const PhaseStats& p : all) {
+    const double each = p.times == 0 ? 0.0 : static_cast<double>(p.time.raw) / 1e3 / static_cast<double>(p.times);
+    const std::string rate = p.bytes.raw == 0 ? "" : fmt::format("; {} at {}", human::bytes(p.bytes), human::byte_rate(bytes_per_s(p)));
+    page.line(fmt::format("  {:<16}{} of {}{}", p.name, human::count(p.times), human::time_ns(each), rate));
+  }
+}
+
 void charts(Page& page, const Report& r, const Shown<OperationStats>& operations, const Room& room) {
   std::vector<std::vector<std::string>> all;
   const auto add = [&](const std::string& name, const LatencyTable& t) {
@@ -232,6 +243,7 @@ std::string composed(const Report& r, TextOptions options, const Room& room) {
   const auto operations = foremost(r.operations, room.opcodes, [](const OperationStats& o) { return o.completed; });
   opening(page, r);
   latency(page, r, operations);
+  phases(page, r.phases);
   registration(page, r.registration);
   memory(page, r.memory);
   charts(page, r, operations, room);

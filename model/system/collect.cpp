@@ -92,56 +92,64 @@ void add_cache(const std::string& name, const nic::Cache* cache, const nic::Walk
   report.caches.push_back(s);
 }
 
-void add_pcie(const std::string& name, Host& host, results::Report& report) {
-  const pcie::Link::Counts& c = host.pcie.counts();
-  const engine::Usage tags = host.nic.dma.tag_usage();
+void add_pcie(const std::string& name, const Host::Adapter& adapter, results::Report& report) {
+  const pcie::Link::Counts& c = adapter.pcie.counts();
+  const engine::Usage tags = adapter.nic.dma.tag_usage();
   results::PcieStats up;
-  up.name = name + ".pcie.up";
+  up.name = name + "." + adapter.pcie_name + ".up";
   up.reads = c.reads.tlps;
   up.writes = c.writes.tlps;
   up.payload = Bytes(c.writes.payload_bytes);
   up.header = Bytes(c.reads.header_bytes + c.writes.header_bytes);
   up.tag_stalls = tags.waited;
   up.tag_stall_time = tags.wait_total;
-  up.busy = host.pcie.up_usage().busy;
+  up.busy = adapter.pcie.up_usage().busy;
   report.pcie.push_back(up);
   results::PcieStats down;
-  down.name = name + ".pcie.down";
+  down.name = name + "." + adapter.pcie_name + ".down";
   down.writes = c.mmio_writes.tlps;
   down.completions = c.completions.tlps;
   down.payload = Bytes(c.completions.payload_bytes + c.mmio_writes.payload_bytes);
   down.header = Bytes(c.completions.header_bytes + c.mmio_writes.header_bytes);
-  down.busy = host.pcie.down_usage().busy;
+  down.busy = adapter.pcie.down_usage().busy;
   report.pcie.push_back(down);
 }
 
-void add_resources(const std::string& name, Host& host, results::Report& report) {
+/// What stands for one of the host's NICs in names of the kernel's own: nothing for the first.
+std::string kernel_name(const std::string& name, std::uint32_t nic) {
+  return nic == 0 ? name + ".kernel." : fmt::format("{}.kernel.nic{}.", name, nic);
+}
+
+void add_resources(const std::string& name, Host& host, std::uint32_t number, results::Report& report) {
   const auto add = [&](results::ResourceStats r) { report.resources.push_back(std::move(r)); };
-  nic::Nic& nic = host.nic;
-  add(resource(name + ".cpus", ResourceKind::cpu, host.cpus.cpus(), host.cpus.usage()));
+  const Host::Adapter& adapter = host.adapters()[number];
+  nic::Nic& nic = adapter.nic;
+  pcie::Link& pcie = adapter.pcie;
+  const std::string on = name + "." + adapter.nic_name;
   const std::string rate = fmt::format("{:.1f} Gb/s", static_cast<double>(host.settings.pcie.rate().raw) / 1e9);
-  auto up = resource(name + ".pcie.up", ResourceKind::link, 1, host.pcie.up_usage());
-  up.bytes = Bytes(host.pcie.counts().writes.payload_bytes);
+  auto up = resource(name + "." + adapter.pcie_name + ".up", ResourceKind::link, 1, pcie.up_usage());
+  up.bytes = Bytes(pcie.counts().writes.payload_bytes);
   up.note = rate;
   add(std::move(up));
-  auto down = resource(name + ".pcie.down", ResourceKind::link, 1, host.pcie.down_usage());
-  down.bytes = Bytes(host.pcie.counts().completions.payload_bytes + host.pcie.counts().mmio_writes.payload_bytes);
+  auto down = resource(name + "." + adapter.pcie_name + ".down", ResourceKind::link, 1, pcie.down_usage());
+  down.bytes = Bytes(pcie.counts().completions.payload_bytes + pcie.counts().mmio_writes.payload_bytes);
   down.note = rate;
   add(std::move(down));
-  if (const auto lock = host.kernel.table_lock(); lock.places != nullptr)
-    add(resource(name + ".kernel." + lock.name, ResourceKind::pool, lock.places->places(), lock.places->usage()));
-  if (const engine::Server* lock = host.kernel.dma_mapper().rbtree_lock(); lock != nullptr)
-    add(resource(name + ".kernel.iova_rbtree", ResourceKind::server, 1, lock->usage()));
-  add(resource(name + ".nic.dma.tags", ResourceKind::pool, nic.dma.tags(), nic.dma.tag_usage()));
-  add(resource(name + ".nic.dma.write_buffer", ResourceKind::pool, 1, nic.dma.write_usage()));
-  add(resource(name + ".nic.requester.pipe", ResourceKind::server, 1, nic.requester.pipe().usage()));
-  add(resource(name + ".nic.requester.contexts", ResourceKind::pool, nic.requester.contexts().places(), nic.requester.contexts().usage()));
-  add(resource(name + ".nic.responder.pipe", ResourceKind::server, 1, nic.responder.pipe().usage()));
-  add(resource(name + ".nic.responder.contexts", ResourceKind::pool, nic.responder.contexts().places(), nic.responder.contexts().usage()));
-  add(resource(name + ".nic.walker.walks", ResourceKind::pool, nic.walker.walks().places(), nic.walker.walks().usage()));
-  add(resource(name + ".nic.firmware.slots", ResourceKind::pool, nic.firmware.slots().places(), nic.firmware.slots().usage()));
-  add(resource(name + ".nic.firmware.processor", ResourceKind::server, 1, nic.firmware.processor().usage()));
-  add(resource(name + ".nic.firmware.umr", ResourceKind::server, 1, nic.firmware.umr_unit().usage()));
+  const kernel::RdmaDevice& device = host.kernel.device(number);
+  if (const auto lock = device.table_lock(); lock.places != nullptr)
+    add(resource(kernel_name(name, number) + lock.name, ResourceKind::pool, lock.places->places(), lock.places->usage()));
+  if (const engine::Server* lock = device.dma_mapper().rbtree_lock(); lock != nullptr)
+    add(resource(kernel_name(name, number) + "iova_rbtree", ResourceKind::server, 1, lock->usage()));
+  add(resource(on + ".dma.tags", ResourceKind::pool, nic.dma.tags(), nic.dma.tag_usage()));
+  add(resource(on + ".dma.write_buffer", ResourceKind::pool, 1, nic.dma.write_usage()));
+  add(resource(on + ".requester.pipe", ResourceKind::server, 1, nic.requester.pipe().usage()));
+  add(resource(on + ".requester.contexts", ResourceKind::pool, nic.requester.contexts().places(), nic.requester.contexts().usage()));
+  add(resource(on + ".responder.pipe", ResourceKind::server, 1, nic.responder.pipe().usage()));
+  add(resource(on + ".responder.contexts", ResourceKind::pool, nic.responder.contexts().places(), nic.responder.contexts().usage()));
+  add(resource(on + ".walker.walks", ResourceKind::pool, nic.walker.walks().places(), nic.walker.walks().usage()));
+  add(resource(on + ".firmware.slots", ResourceKind::pool, nic.firmware.slots().places(), nic.firmware.slots().usage()));
+  add(resource(on + ".firmware.processor", ResourceKind::server, 1, nic.firmware.processor().usage()));
+  add(resource(on + ".firmware.umr", ResourceKind::server, 1, nic.firmware.umr_unit().usage()));
 }
 
 void add_cpu(const std::string& name, Host& host, results::Report& report) {
@@ -160,41 +168,50 @@ void add_cpu(const std::string& name, Host& host, results::Report& report) {
   report.cpus.push_back(std::move(s));
 }
 
+void add_nic_counters(const std::string& name, const Host::Adapter& adapter, results::Report& report) {
+  const auto add = [&](const char* what, const char* unit, const char* meaning, std::uint64_t value) {
+    report.counters.push_back({name + "." + adapter.nic_name + "." + what, unit, meaning, value});
+  };
+  const nic::Nic& nic = adapter.nic;
+  add("doorbells", "count", "doorbells rung", nic.doorbell.doorbells());
+  add("doorbells_with_wqe", "count", "of these, that carried their WQE", nic.doorbell.with_wqe());
+  add("wqe_fetches", "count", "reads that fetched WQEs", nic.scheduler.fetches());
+  add("wqes_fetched", "count", "WQEs fetched by them", nic.scheduler.fetched_wqes());
+  add("cqes", "count", "CQEs written", nic.completion.cqes());
+  const auto& retries = nic.requester.retries();
+  const auto& naks = nic.responder.naks();
+  add("rnr_naks", "count", "RNR NAKs sent: a message found no receive", naks.rnr);
+  add("sequence_naks", "count", "NAKs sent for a packet out of sequence", naks.sequence);
+  add("duplicates", "count", "request packets that came again", naks.duplicates);
+  add("rnr_retries", "count", "times a QP went back after an RNR NAK", retries.rnr);
+  add("sequence_retries", "count", "times a QP went back after a sequence NAK", retries.sequence);
+  add("timeouts", "count", "times a QP went back as no answer came in time", retries.timeouts);
+  add("dropped_packets", "count", "packets for QPs that do not exist or are not ready", nic.dropped_packets());
+  add("commands", "count", "firmware commands", nic.firmware.counts().commands);
+  add("mailboxes", "count", "command mailboxes read", nic.firmware.counts().mailboxes);
+  add("umr_wqes", "count", "UMR work requests", nic.firmware.counts().umr_wqes);
+  add("table_bytes", "bytes", "translation table and context bytes written by the NIC", nic.firmware.counts().table_bytes);
+}
+
 void add_counters(const std::string& name, Host& host, results::Report& report) {
   const auto add = [&](const char* what, const char* unit, const char* meaning, std::uint64_t value) {
     report.counters.push_back({name + "." + what, unit, meaning, value});
   };
+  for (const Host::Adapter& adapter : host.adapters()) add_nic_counters(name, adapter, report);
   const ports::RegistrationCost& cost = host.registrations.cost();
-  add("nic.doorbells", "count", "doorbells rung", host.nic.doorbell.doorbells());
-  add("nic.doorbells_with_wqe", "count", "of these, that carried their WQE", host.nic.doorbell.with_wqe());
-  add("nic.wqe_fetches", "count", "reads that fetched WQEs", host.nic.scheduler.fetches());
-  add("nic.wqes_fetched", "count", "WQEs fetched by them", host.nic.scheduler.fetched_wqes());
-  add("nic.cqes", "count", "CQEs written", host.nic.completion.cqes());
-  const auto& retries = host.nic.requester.retries();
-  const auto& naks = host.nic.responder.naks();
-  add("nic.rnr_naks", "count", "RNR NAKs sent: a message found no receive", naks.rnr);
-  add("nic.sequence_naks", "count", "NAKs sent for a packet out of sequence", naks.sequence);
-  add("nic.duplicates", "count", "request packets that came again", naks.duplicates);
-  add("nic.rnr_retries", "count", "times a QP went back after an RNR NAK", retries.rnr);
-  add("nic.sequence_retries", "count", "times a QP went back after a sequence NAK", retries.sequence);
-  add("nic.timeouts", "count", "times a QP went back as no answer came in time", retries.timeouts);
-  add("nic.dropped_packets", "count", "packets for QPs that do not exist or are not ready", host.nic.dropped_packets());
-  add("nic.commands", "count", "firmware commands", host.nic.firmware.counts().commands);
-  add("nic.mailboxes", "count", "command mailboxes read", host.nic.firmware.counts().mailboxes);
-  add("nic.umr_wqes", "count", "UMR work requests", host.nic.firmware.counts().umr_wqes);
-  add("nic.table_bytes", "bytes", "translation table and context bytes written by the NIC", host.nic.firmware.counts().table_bytes);
   add("kernel.pages_pinned", "count", "base pages pinned or unpinned by registrations", cost.pages.raw);
   add("kernel.pin_batches", "count", "calls of pin_user_pages", cost.batches);
   add("kernel.folio_grabs", "count", "references taken on folios", cost.grabs);
   add("kernel.sg_entries", "count", "scatter-gather entries after merging", cost.sg_entries);
-  if (host.kernel.dma_mapper().io_page_table() != nullptr) {
+  if (host.kernel.device(0).dma_mapper().io_page_table() != nullptr) {
     add("kernel.dma_runs", "count", "scatter-gather entries after the IOMMU joined them", cost.dma_runs);
     add("kernel.iopte", "count", "entries of the IOMMU's page table written or cleared", cost.iopte);
     add("kernel.iova_rbtree", "count", "I/O virtual address ranges put into the tree or taken out", cost.iova_rbtree);
   }
   add("kernel.table_entries", "count", "translation entries written", cost.table_entries);
-  for (const kernel::KeyCount& keys : host.kernel.key_counts())
-    report.counters.push_back({name + ".kernel.keys_" + keys.name, "count", keys.meaning, keys.value, keys.level});
+  for (std::uint32_t nic = 0; nic < host.adapters().size(); ++nic)
+    for (const kernel::KeyCount& keys : host.kernel.device(nic).key_counts())
+      report.counters.push_back({kernel_name(name, nic) + "keys_" + keys.name, "count", keys.meaning, keys.value, keys.level});
   add("kernel.cq_overruns", "count", "completions lost because a CQ was full", host.device.cq_overruns());
 }
 
@@ -209,10 +226,16 @@ void collect_host(Host& host, results::Report& report) {
   add_memory(name, host.kernel.memory_use(), report);
   report.registration.pinned_now += host.kernel.registration().pinned_now;
   report.registration.pinned_most += host.kernel.registration().pinned_most;
-  add_cache(name + ".nic.mpt_cache", host.nic.mpt_cache.get(), host.nic.walker.misses(0), host.nic.walker.walks(), report);
-  add_cache(name + ".nic.mtt_cache", host.nic.mtt_cache.get(), host.nic.walker.misses(1), host.nic.walker.walks(), report);
-  add_resources(name, host, report);
-  add_pcie(name, host, report);
+  report.resources.push_back(resource(name + ".cpus", ResourceKind::cpu, host.cpus.cpus(), host.cpus.usage()));
+  for (std::uint32_t number = 0; number < host.adapters().size(); ++number) {
+    const Host::Adapter& adapter = host.adapters()[number];
+    const nic::Walker& walker = adapter.nic.walker;
+    const std::string on = name + "." + adapter.nic_name;
+    add_cache(on + ".mpt_cache", adapter.nic.mpt_cache.get(), walker.misses(0), walker.walks(), report);
+    add_cache(on + ".mtt_cache", adapter.nic.mtt_cache.get(), walker.misses(1), walker.walks(), report);
+    add_resources(name, host, number, report);
+    add_pcie(name, adapter, report);
+  }
   add_cpu(name, host, report);
   add_counters(name, host, report);
 }
@@ -238,11 +261,13 @@ void describe_queues(Host& host, std::vector<std::string>& lines) {
                                 qp.qpn, verbs::name(qp.state), qp.producer - qp.retired, qp.next - qp.retired, qp.fetched - qp.next,
                                 qp.reads, qp.waiting ? "; its peer was not ready to receive, and it tries again and again" : ""));
   }
-  for (const auto& [what, in_use] :
-       {std::pair{"requester contexts", host.nic.requester.contexts().in_use()},
-        std::pair{"responder contexts", host.nic.responder.contexts().in_use()}, std::pair{"walks", host.nic.walker.walks().in_use()},
-        std::pair{"command slots", host.nic.firmware.slots().in_use()}, std::pair{"PCIe tags", std::uint64_t{host.nic.dma.tags_in_use()}}})
-    if (in_use != 0) lines.push_back(fmt::format("{}.nic: {} {} in use", name, in_use, what));
+  for (const Host::Adapter& adapter : host.adapters())
+    for (const auto& [what, in_use] :
+         {std::pair{"requester contexts", adapter.nic.requester.contexts().in_use()},
+          std::pair{"responder contexts", adapter.nic.responder.contexts().in_use()},
+          std::pair{"walks", adapter.nic.walker.walks().in_use()}, std::pair{"command slots", adapter.nic.firmware.slots().in_use()},
+          std::pair{"PCIe tags", std::uint64_t{adapter.nic.dma.tags_in_use()}}})
+      if (in_use != 0) lines.push_back(fmt::format("{}.{}: {} {} in use", name, adapter.nic_name, in_use, what));
   if (host.nic.dropped_packets() != 0)
     lines.push_back(fmt::format("{}.nic: {} packets were dropped: their QP was gone or not ready", name, host.nic.dropped_packets()));
 }

@@ -3,7 +3,7 @@
 namespace mtsim::system {
 
 Host::Host(sc_core::sc_module_name name, engine::Scheduler& scheduler, const HostSettings& s, std::uint32_t cpu_count,
-           std::uint32_t threads, std::uint32_t port, ports::Network& network)
+           std::uint32_t threads, std::uint32_t port, std::uint32_t further, ports::Network& network)
     : sc_module(name),
       title(name),
       settings(s),
@@ -12,24 +12,38 @@ Host::Host(sc_core::sc_module_name name, engine::Scheduler& scheduler, const Hos
       root_complex("root_complex", s.root_complex, s.memory),
       pcie("pcie", scheduler, s.pcie),
       nic("nic", scheduler, s.nic, port, {root_complex.allocate(s.nic.nic.table_space, page_bytes), s.nic.nic.table_space}),
-      kernel("kernel", scheduler, s.kernel, s.driver, root_complex.frames(), s.iommu),
+      kernel("kernel", scheduler, s.kernel, s.driver, root_complex.frames(), s.iommu, s.nics),
       device("device", scheduler, s.provider, threads, port) {
-  nic.memory(root_complex);
-  nic.link(pcie);
-  nic.mmio(pcie);
-  nic.network(network);
-  nic.log(operations);
+  adapters_.push_back({"nic", "pcie", nic, pcie});
+  for (std::uint32_t i = 1; i < s.nics; ++i) {
+    const std::string nic_name = "nic" + std::to_string(i), pcie_name = "pcie" + std::to_string(i);
+    const Pa tables = root_complex.allocate(s.nic.nic.table_space, page_bytes);
+    further_links_.push_back(std::make_unique<pcie::Link>(pcie_name.c_str(), scheduler, s.pcie));
+    further_nics_.push_back(std::make_unique<nic::Nic>(nic_name.c_str(), scheduler, s.nic, further + i - 1,
+                                                       translate::TableSpace{tables, s.nic.nic.table_space}));
+    adapters_.push_back({nic_name, pcie_name, *further_nics_.back(), *further_links_.back()});
+  }
+  for (const Adapter& adapter : adapters_) wire(adapter, network);
   kernel.cpus(cpus);
   kernel.memory(root_complex);
   kernel.queue_pairs(nic);
-  kernel.command(nic.firmware);
-  kernel.umr(nic.firmware);
-  kernel.tables(nic.walker);
-  root_complex.translate_by(kernel.dma_mapper().io_page_table());
+  // Only the first NIC reaches payload, through its own domain of the IOMMU.
+  root_complex.translate_by(kernel.device(0).dma_mapper().io_page_table());
   device.cpus(cpus);
   device.kernel(kernel);
   device.memory(root_complex);
   device.doorbells(nic.doorbell);
+}
+
+void Host::wire(const Adapter& adapter, ports::Network& network) {
+  adapter.nic.memory(root_complex);
+  adapter.nic.link(adapter.pcie);
+  adapter.nic.mmio(adapter.pcie);
+  adapter.nic.network(network);
+  adapter.nic.log(operations);
+  kernel.command(adapter.nic.firmware);
+  kernel.umr(adapter.nic.firmware);
+  kernel.tables(adapter.nic.walker);
 }
 
 }  // namespace mtsim::system

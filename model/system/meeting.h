@@ -1,7 +1,8 @@
-// Barriers in simulated time, with an eye on the two that begin and end what is measured.
+// Barriers in simulated time, with an eye on those that begin and end what is measured.
 #pragma once
 
 #include <functional>
+#include <vector>
 
 #include "program/op.h"
 #include "user/sim_meeting.h"
@@ -10,9 +11,14 @@ namespace mtsim::system {
 
 class MeasuringMeeting : public verbs::Meeting {
  public:
-  /// `began` and `ended` are called when the last actor comes to barrier `start` and `end`.
-  MeasuringMeeting(engine::Scheduler& scheduler, std::uint32_t start, std::uint32_t end, std::function<void()> began,
-                   std::function<void()> ended);
+  /// `opens` is called each time that the last actor comes to the barrier.
+  struct Watch {
+    std::uint32_t barrier = program::Program::no_barrier;
+    std::function<void()> opens;
+    std::uint32_t arrived = 0;
+  };
+  /// Those that watch the same barrier are called in their order.
+  MeasuringMeeting(engine::Scheduler& scheduler, std::vector<Watch> watches) : meeting_(scheduler), watches_(std::move(watches)) {}
 
   verbs::Progress arrive(verbs::Device& device, verbs::Thread thread, std::uint32_t barrier, std::uint32_t n,
                          verbs::Caller& caller) override;
@@ -21,9 +27,7 @@ class MeasuringMeeting : public verbs::Meeting {
 
  private:
   user::SimMeeting meeting_;
-  std::uint32_t start_barrier_, end_barrier_;
-  std::function<void()> began_, ended_;
-  std::uint32_t at_start_ = 0, at_end_ = 0;
+  std::vector<Watch> watches_;
 };
 
 }  // namespace mtsim::system

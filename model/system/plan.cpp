@@ -1,5 +1,7 @@
 #include "system/plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -15,6 +17,20 @@ std::unique_ptr<program::Program> workload_of(const Config& config) {
   if (!config.has("workload")) return nullptr;
   const std::string kind = config.word("workload.kind", "", workload_key().names());
   return program::Workloads::make(kind, config);
+}
+
+/// Throws a UserError that tells each NIC which the program names and its host has not.
+void refuse_unknown_nics(const program::Program& program, const std::vector<HostSettings>& hosts) {
+  std::vector<std::string> messages;
+  for (const program::Program::NicUse& use : program.nics()) {
+    std::vector<std::string> known;
+    for (std::uint32_t number = 0; number < hosts[use.host].nics; ++number) known.push_back(program::nic_name(number));
+    if (std::find(known.begin(), known.end(), use.name) != known.end()) continue;
+    messages.push_back(fmt::format("{}: host {} has no NIC '{}'; with host.nics={} it has {}{}", use.place,
+                                   program.names().hosts()[use.host], use.name, known.size(), fmt::join(known, ", "),
+                                   did_you_mean(use.name, known)));
+  }
+  if (!messages.empty()) throw UserError(std::move(messages));
 }
 
 }  // namespace
@@ -42,6 +58,7 @@ Plan make_plan(const Config& config, const std::optional<std::string>& trace, st
   if (plan.hosts.empty() && hosts.empty()) read_host(config, "");
   config.finish();
   if (!plan.program) throw UserError("nothing to run: the configuration has no workload and no trace was given");
+  refuse_unknown_nics(*plan.program, plan.hosts);
   program::refuse_unsupported(*plan.program, user::SimDevice::carried_out());
   plan.config_text = config.effective_json();
   plan.config_hash = config.hash();

@@ -12,19 +12,26 @@
 namespace mtsim::system {
 namespace {
 
-struct CpuCountParams {
-  std::uint32_t cpus{};
-  static void declare(Declaration<CpuCountParams>& d) {
+struct CountParams {
+  std::uint32_t cpus{}, nics{};
+  static void declare(Declaration<CountParams>& d) {
     d.section("host", "The machine around the NIC.");
-    d.field("cpus", &CpuCountParams::cpus)
+    d.field("cpus", &CountParams::cpus)
         .standard("0")
         .range("0", "4096")
         .means("CPUs of the host; 0: one for each thread of the program, or what a `host` line of the trace says.")
         .source("modelling choice");
+    d.field("nics", &CountParams::nics)
+        .standard("1")
+        .range("1", "16")
+        .means(
+            "NICs of the host, all alike, called nic0, nic1 ...: each has its own PCIe link, firmware, tables, key cache and IOMMU domain. "
+            "Those behind the first register memory and do nothing else yet.")
+        .source("modelling choice");
   }
 };
 
-const Sections::Entrant<CpuCountParams> cpus_declared;
+const Sections::Entrant<CountParams> counts_declared;
 const Sections::Entrant<ReplayParams> replay_declared;
 const Sections::Entrant<RunParams> run_declared;
 
@@ -104,7 +111,8 @@ void check_host(const Config& config, const HostSettings& host) {
     config.fail("nic.contexts",
                 fmt::format("must be {} for driver.keys '{}', whose keys lie that far apart", keys->places(), host.driver.keys));
   if (!host.driver.cache_limit_list()) config.fail("driver.cache_limits", kernel::DriverParams::cache_limits_form);
-  if (!host.driver.refused_access_flags()) config.fail("driver.refused_access", kernel::DriverParams::refused_access_form);
+  if (!host.driver.refused_access_flags()) config.fail("driver.refused_access", kernel::DriverParams::access_form);
+  if (!host.driver.own_key_access_flags()) config.fail("driver.own_key_access", kernel::DriverParams::access_form);
 }
 
 }  // namespace
@@ -123,7 +131,9 @@ HostSettings read_host(const Config& whole, const std::string& host) {
   const Config config = whole.for_host(host);
   HostSettings s;
   s.cpu = config.read<host::CpuParams>();
-  s.cpus = config.read<CpuCountParams>().cpus;
+  const auto counts = config.read<CountParams>();
+  s.cpus = counts.cpus;
+  s.nics = counts.nics;
   s.root_complex = config.read<host::RootComplexParams>();
   s.memory = config.read<FramePoolParams>();
   s.kernel = config.read<kernel::KernelParams>();

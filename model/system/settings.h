@@ -23,6 +23,7 @@ namespace mtsim::system {
 struct HostSettings {
   host::CpuParams cpu;
   std::uint32_t cpus = 0;  ///< 0: as many as the program has threads on it
+  std::uint32_t nics = 1;
   host::RootComplexParams root_complex;
   FramePoolParams memory;
   kernel::KernelParams kernel;

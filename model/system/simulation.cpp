@@ -39,18 +39,19 @@ Simulation::Simulation(const Plan& plan, const Recording& recording) : plan_(pla
   const auto count = static_cast<std::uint32_t>(names.hosts().size());
   switch_ = std::make_unique<fabric::Switch>("switch", *scheduler_, plan.settings.network, count);
   const auto threads = threads_by_host(names);
+  std::uint32_t further = count;  // ranks of NICs beyond each host's first
   for (const std::uint32_t index : by_name(names.hosts())) {
     const HostSettings& s = plan.hosts[index];
     const std::uint32_t on_host = std::max(threads[index], 1u);
     const std::uint32_t said = program.cpus(index) != 0 ? program.cpus(index) : s.cpus;
     const auto port = static_cast<std::uint32_t>(hosts_.size());
     hosts_.push_back(
-        std::make_unique<Host>(names.hosts()[index].c_str(), *scheduler_, s, said != 0 ? said : on_host, on_host, port, *switch_));
+        std::make_unique<Host>(names.hosts()[index].c_str(), *scheduler_, s, said != 0 ? said : on_host, on_host, port, further, *switch_));
+    further += s.nics - 1;
     switch_->ends(hosts_.back()->nic);
     port_of_[index] = port;
   }
-  meeting_ = std::make_unique<MeasuringMeeting>(
-      *scheduler_, program.start_barrier(), program.end_barrier(), [this] { begin_window(); }, [this] { end_window(); });
+  meeting_ = std::make_unique<MeasuringMeeting>(*scheduler_, watches());
   recorders_ = std::make_unique<Recorders>(recording, program, hosts_, port_of_, *switch_, tally_);
   std::vector<verbs::Device*> devices;
   for (const std::uint32_t port : port_of_) devices.push_back(&recorders_->device(port));
@@ -58,6 +59,36 @@ Simulation::Simulation(const Plan& plan, const Recording& recording) : plan_(pla
 }
 
 Simulation::~Simulation() = default;
+
+std::vector<MeasuringMeeting::Watch> Simulation::watches() {
+  const program::Program& program = *plan_.program;
+  std::vector<MeasuringMeeting::Watch> out{{program.start_barrier(), [this] { begin_window(); }}};
+  const std::vector<program::Program::Phase> phases = program.phases();
+  phases_.resize(phases.size());
+  for (std::size_t i = 0; i < phases.size(); ++i) phases_[i].stats.name = phases[i].name;
+  // One phase may begin where another ends.
+  for (std::size_t i = 0; i < phases.size(); ++i) out.push_back({phases[i].end, [this, i] { end_phase(phases_[i]); }});
+  for (std::size_t i = 0; i < phases.size(); ++i) out.push_back({phases[i].begin, [this, i] { begin_phase(phases_[i]); }});
+  out.push_back({program.end_barrier(), [this] { end_window(); }});
+  return out;
+}
+
+Bytes Simulation::registered() const {
+  Bytes sum;
+  for (const auto& host : hosts_) sum += host->registrations.reg_mr().bytes + host->registrations.dereg_mr().bytes;
+  return sum;
+}
+
+void Simulation::begin_phase(TimedPhase& phase) const {
+  phase.begun = scheduler_->now();
+  phase.registered = registered();
+}
+
+void Simulation::end_phase(TimedPhase& phase) const {
+  ++phase.stats.times;
+  phase.stats.time += scheduler_->now() - phase.begun;
+  phase.stats.bytes += registered() - phase.registered;
+}
 
 void Simulation::begin_window() {
   for (const auto& host : hosts_) {
@@ -102,6 +133,7 @@ results::Report Simulation::report() const {
   report.trace = plan_.program->title();
   report.trace_hash = plan_.program->hash();
   report.partial = scheduler_->stopped() || !actors_->done();
+  for (const TimedPhase& phase : phases_) report.phases.push_back(phase.stats);
   report.unexpected_total = tally_.surprises();
   for (const auto& s : tally_.first_surprises())
     report.unexpected.push_back({s.line, plan_.program->names().actors()[s.actor].name, s.operation, s.expected, s.got});

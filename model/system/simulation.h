@@ -49,6 +49,17 @@ class Simulation {
  private:
   /// What to tell of hosts whose process the kernel ended.
   std::vector<std::string> killed() const;
+  std::vector<MeasuringMeeting::Watch> watches();
+  /// A phase of the program, and how things stood when it last began.
+  struct TimedPhase {
+    results::PhaseStats stats;
+    Time begun;
+    Bytes registered;
+  };
+  void begin_phase(TimedPhase& phase) const;
+  void end_phase(TimedPhase& phase) const;
+  /// Bytes of all memory regions registered or deregistered in the window so far.
+  Bytes registered() const;
   void begin_window();
   void end_window();
   results::Report collect() const;
@@ -59,6 +70,7 @@ class Simulation {
   std::vector<std::unique_ptr<Host>> hosts_;  ///< in the order of their names, which is that of their ports
   std::vector<std::uint32_t> port_of_;        ///< by the program's hosts
   std::unique_ptr<MeasuringMeeting> meeting_;
+  std::vector<TimedPhase> phases_;
   program::Tally tally_;
   std::unique_ptr<Recorders> recorders_;
   std::unique_ptr<program::Actors> actors_;

@@ -86,6 +86,13 @@ TimelineRecorder::TimelineRecorder(results::TimelineFile& file, const QpNames& q
     host.nic.firmware.draw(file_, title);
     host.nic.dma.draw(file_, title);
     host.pcie.draw(file_, title);
+    for (std::size_t further = 1; further < host.adapters().size(); ++further) {
+      const Host::Adapter& adapter = host.adapters()[further];
+      const std::string process = title + "." + adapter.nic_name;
+      adapter.nic.firmware.draw(file_, process);
+      adapter.nic.dma.draw(file_, process);
+      adapter.pcie.draw(file_, process);
+    }
     s.out = row("wire out");
     s.in = row("wire in");
     s.pinned = row("pinned bytes", Timeline::Kind::level);
@@ -109,8 +116,10 @@ void TimelineRecorder::finish() {
     scene->device->tell_rest();
     scene->host.cpus.draw_rest();
     // Whoever asks for its usage makes a link work out what it has sent.
-    scene->host.pcie.up_usage();
-    scene->host.pcie.down_usage();
+    for (const Host::Adapter& adapter : scene->host.adapters()) {
+      adapter.pcie.up_usage();
+      adapter.pcie.down_usage();
+    }
   }
 }
 

@@ -67,8 +67,8 @@ class WatchedDevice final : public verbs::Device {
   Progress fork_init(Thread t, bool huge_pages, Reply& r, Caller& c) override {
     return pass(t, "fork_init", r, c, [&](Caller& w) { return inner_.fork_init(t, huge_pages, r, w); });
   }
-  Progress alloc_pd(Thread t, Reply& r, Caller& c) override {
-    return pass(t, "alloc_pd", r, c, [&](Caller& w) { return inner_.alloc_pd(t, r, w); });
+  Progress alloc_pd(Thread t, std::uint32_t nic, Reply& r, Caller& c) override {
+    return pass(t, "alloc_pd", r, c, [&](Caller& w) { return inner_.alloc_pd(t, nic, r, w); });
   }
   Progress dealloc_pd(Thread t, Handle pd, Reply& r, Caller& c) override {
     return pass(t, "dealloc_pd", r, c, [&](Caller& w) { return inner_.dealloc_pd(t, pd, r, w); });

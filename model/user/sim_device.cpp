@@ -20,6 +20,7 @@ SimDevice::SimDevice(sc_core::sc_module_name module_name, engine::Scheduler& sch
 const std::set<std::string>& SimDevice::carried_out() {
   static const std::set<std::string> words{
       "alloc_pd",
+      "alloc_pd dev=",
       "barrier",
       "cap_ipc_lock",
       "compute",
@@ -109,7 +110,9 @@ Progress SimDevice::set_memlock(Thread t, Bytes limit, Reply& reply, Caller& cal
 Progress SimDevice::set_cap_ipc_lock(Thread t, bool on, Reply& reply, Caller& caller) {
   return ask_kernel(t, kernel->set_cap_ipc_lock(t, on), reply, caller);
 }
-Progress SimDevice::alloc_pd(Thread t, Reply& reply, Caller& caller) { return ask_kernel(t, kernel->alloc_pd(t), reply, caller); }
+Progress SimDevice::alloc_pd(Thread t, std::uint32_t nic, Reply& reply, Caller& caller) {
+  return ask_kernel(t, kernel->alloc_pd(t, nic), reply, caller);
+}
 Progress SimDevice::dealloc_pd(Thread t, Handle pd, Reply& reply, Caller& caller) {
   return ask_kernel(t, kernel->dealloc_pd(t, pd), reply, caller);
 }

@@ -46,7 +46,7 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
   verbs::Progress set_memlock(verbs::Thread, Bytes limit, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress set_cap_ipc_lock(verbs::Thread, bool on, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress fork_init(verbs::Thread, bool huge_pages, verbs::Reply&, verbs::Caller&) override;
-  verbs::Progress alloc_pd(verbs::Thread, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress alloc_pd(verbs::Thread, std::uint32_t nic, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress dealloc_pd(verbs::Thread, verbs::Handle pd, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress reg_mr(verbs::Thread, const verbs::RegMrRequest&, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress rereg_mr(verbs::Thread, const verbs::ReregMrRequest&, verbs::Reply&, verbs::Caller&) override;

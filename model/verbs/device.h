@@ -154,7 +154,8 @@ class Device {
   virtual Progress fork_init(Thread, bool huge_pages, Reply&, Caller&) = 0;
 
   // Verbs objects.
-  virtual Progress alloc_pd(Thread, Reply&, Caller&) = 0;
+  /// On the host's NIC of that number, from 0. ENODEV: it has fewer.
+  virtual Progress alloc_pd(Thread, std::uint32_t nic, Reply&, Caller&) = 0;
   virtual Progress dealloc_pd(Thread, Handle pd, Reply&, Caller&) = 0;
   virtual Progress reg_mr(Thread, const RegMrRequest&, Reply&, Caller&) = 0;
   virtual Progress rereg_mr(Thread, const ReregMrRequest&, Reply&, Caller&) = 0;

@@ -42,6 +42,19 @@ TEST_CASE("A quantity without a unit, with a wrong one or out of its range is to
   CHECK(run_with("nic: {walks: 0}\n") == "my.yaml:2:14: nic.walks: 0 is below the minimum 1\n");
 }
 
+TEST_CASE("A range that is registered on more NICs than its host has is refused") {
+  CHECK(run_with("workload: {kind: chunked, nics: 2}\n") ==
+        "workload.nics: host client0 has no NIC 'nic1'; with host.nics=1 it has nic0; did you mean 'nic0'?\n");
+  CHECK(run_with("host: {nics: 17}\n") == "my.yaml:2:14: host.nics: 17 is above the maximum 16\n");
+}
+
+TEST_CASE("The parameters of a range that is registered in chunks are checked at their places") {
+  CHECK(run_with("workload: {kind: chunked, touch: some}\n") == "my.yaml:2:34: workload.touch: 'some' is not one of: none, one, all\n");
+  CHECK(run_with("workload: {kind: chunked, chunk: 6KiB}\n") == "my.yaml:2:34: workload.chunk: must be whole pages of 4KiB\n");
+  CHECK(run_with("workload: {kind: chunked, region: 1GiB, chunk: 4KiB, clients: 100}\n") ==
+        "my.yaml:2:48: workload.chunk: 262144 MRs on each of 1 NICs of 100 clients are too many: more than 16777216 in all\n");
+}
+
 TEST_CASE("Values within a range that no hardware has are refused at their place") {
   CHECK(run_with("network: {mtu: 3KiB}\n") == "my.yaml:2:16: network.mtu: a path MTU is one of 256B, 512B, 1KiB, 2KiB and 4KiB\n");
   CHECK(run_with("pcie: {lanes: 3}\n") == "my.yaml:2:15: pcie.lanes: a link has 1, 2, 4, 8, 12, 16 or 32 lanes\n");
@@ -86,11 +99,13 @@ TEST_CASE("Page sizes that differ within an MR are refused where the table canno
 
 TEST_CASE("A misspelt kind of workload is the only complaint") {
   CHECK(run_with("workload: {kind: per_opp}\n") ==
-        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: ladder, per_op, pool, registration_cache, sequential, uniform; did you mean "
+        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: chunked, ladder, per_op, pool, registration_cache, sequential, uniform; did "
+        "you mean "
         "'per_op'?\n");
   const TempFolder folder;
   CHECK(refusal(folder, {"gen", folder.write("my.yaml", base + "workload: {kind: per_opp}\n"), "-o", "-"}) ==
-        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: ladder, per_op, pool, registration_cache, sequential, uniform; did you mean "
+        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: chunked, ladder, per_op, pool, registration_cache, sequential, uniform; did "
+        "you mean "
         "'per_op'?\n");
 }
 

@@ -171,6 +171,9 @@ TEST_CASE("Wrong units, types and names are flagged at their place") {
       {"driver: {page_size: 4K}\n", "driver.page_size"},
       {"rules: ibb\n", "rules"},
       {"replay: {time: later}\n", "replay.time"},
+      {"host: {nics: 17}\n", "host.nics"},
+      {"workload: {kind: chunked, touch: some}\n", "workload.touch"},
+      {"workload: {kind: chunked, chunk: 4}\n", "workload.chunk"},
       {"workload: {kind: per_opp}\n", "workload.kind"},
       {"workload: {clean_up: 1}\n", "workload.clean_up"},
       {"hosts: [client0]\n", "hosts"},
@@ -188,12 +191,15 @@ TEST_CASE("Keys that stand where nobody reads them are flagged") {
       {"nic: {extends: ../nics/cx5.yaml}\n", "nic"},
       {"workload: {kind: pool, footprint: 1MB}\n", "workload.footprint"},
       {"workload: {kind: uniform, depth: 4}\n", "workload.depth"},
+      {"workload: {kind: chunked, repeats: 4}\n", "workload.repeats"},
+      {"workload: {kind: ladder, rounds: 4}\n", "workload.rounds"},
       {"variants:\n  one: {workload: {kind: sequential, pool: 1MB}}\n", "variants.one.workload.pool"},
   });
 }
 
 TEST_CASE("What mtsim takes is not flagged") {
   expect_taken({
+      "host: {nics: 2}\nworkload: {kind: chunked, nics: 2, region: 1GiB, chunk: 64MiB, touch: one, rounds: 3}\n",
       "variants: {cx5: {extends: [" + root + "configs/base.yaml, " + root + "configs/nics/cx5.yaml]}}\n",
       "nic: {}\nhosts: {client0: {}, somebody: {nic: {walks: 3}}}\n",
       "hosts:\n  server:\n    extends: " + root + "configs/drivers/mlx4.yaml\n",

@@ -4,7 +4,9 @@
 
 #include <catch2/catch.hpp>
 #include <cerrno>
+#include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "engine/semaphore.h"
@@ -186,6 +188,7 @@ struct HostSettings {
   Bytes memory = GiB(2);
   double run_pages = 1;
   Bytes swap{};
+  std::uint32_t nics = 1;
 };
 
 class Waiter final : public verbs::Caller {
@@ -209,7 +212,7 @@ class HostRig : public ports::RegistrationObserver {
       : cpus("cpus", scheduler, defaults<host::CpuParams>(), settings.cpus, settings.threads, 0),
         root("root", defaults<host::RootComplexParams>(), {settings.memory, settings.run_pages, 1, settings.swap}),
         nic("nic", scheduler),
-        kernel("kernel", scheduler, settings.kernel, settings.driver, root.frames(), settings.iommu),
+        kernel("kernel", scheduler, settings.kernel, settings.driver, root.frames(), settings.iommu, settings.nics),
         device("device", scheduler, settings.provider, settings.threads, 0) {
     kernel.cpus(cpus);
     kernel.memory(root);
@@ -217,7 +220,13 @@ class HostRig : public ports::RegistrationObserver {
     kernel.command(nic);
     kernel.umr(nic);
     kernel.tables(nic);
-    root.translate_by(kernel.dma_mapper().io_page_table());
+    for (std::uint32_t i = 1; i < settings.nics; ++i) {
+      StubNic& further = *further_nics.emplace_back(std::make_unique<StubNic>(("nic" + std::to_string(i)).c_str(), scheduler));
+      kernel.command(further);
+      kernel.umr(further);
+      kernel.tables(further);
+    }
+    root.translate_by(kernel.device(0).dma_mapper().io_page_table());
     device.cpus(cpus);
     device.kernel(kernel);
     device.memory(root);
@@ -252,8 +261,8 @@ class HostRig : public ports::RegistrationObserver {
     REQUIRE(reply.error == 0);
     return Va(reply.value);
   }
-  verbs::Handle pd() {
-    return ask([&](auto& r, auto& c) { return device.alloc_pd(0, r, c); }).handle;
+  verbs::Handle pd(std::uint32_t number = 0) {
+    return ask([&](auto& r, auto& c) { return device.alloc_pd(0, number, r, c); }).handle;
   }
   verbs::Reply reg_mr(verbs::Handle pd, Va address, Bytes length, verbs::Access access = verbs::Access::local_write) {
     verbs::RegMrRequest request{pd, address, length, access, Iova(address.raw)};
@@ -279,6 +288,7 @@ class HostRig : public ports::RegistrationObserver {
   host::Cpus cpus;
   host::RootComplex root;
   StubNic nic;
+  std::vector<std::unique_ptr<StubNic>> further_nics;  ///< those behind the first
   kernel::Kernel kernel;
   user::SimDevice device;
   std::vector<ports::RegistrationRecord> records;

@@ -72,6 +72,23 @@ TEST_CASE("Requests and barriers that do not fit together are told before the ru
   CHECK(seventh("a.t0 barrier x n=2\n") == "t.mtrace:7:18: barrier 'x' has n=2, but only 1 of the actors ever come to it\n");
 }
 
+TEST_CASE("A NIC that the host has not is told with those that it has") {
+  CHECK(seventh("a.t0 alloc_pd other dev=nic1\n") ==
+        "t.mtrace:7:25: host a has no NIC 'nic1'; with host.nics=1 it has nic0; did you mean 'nic0'?\n");
+  const TempFolder folder;
+  const auto with_two = [&](const std::string& text) {
+    return refusal(folder, {"run", replay, folder.write("t.mtrace", text), "--set", "host.nics=2"});
+  };
+  CHECK(with_two("mtrace 1\na.t0 alloc_pd pd dev=mlx5_0\nb.t0 alloc_pd pd dev=nic01\na.t0 alloc_pd other dev=mlx5_0\n") ==
+        "t.mtrace:2:22: host a has no NIC 'mlx5_0'; with host.nics=2 it has nic0, nic1\n"
+        "t.mtrace:3:22: host b has no NIC 'nic01'; with host.nics=2 it has nic0, nic1; did you mean 'nic0'?\n");
+  // All that is posted stays on the first NIC; lines of other threads may make the PD later in the file.
+  CHECK(with_two("mtrace 1\na.t0 create_cq cq\na.t0 create_qp qp pd=pd type=rc scq=cq rcq=cq\na.t1 alloc_pd pd dev=nic1\n") ==
+        "t.mtrace:3:22: 'create_qp on another NIC than nic0' is not modelled yet\n");
+  CHECK(with_two("mtrace 1\na.t0 alloc_pd pd dev=nic1\na.t0 create_srq srq pd=pd\n") ==
+        "t.mtrace:3:24: 'create_srq on another NIC than nic0' is not modelled yet\n");
+}
+
 TEST_CASE("Several mistakes are told at once") {
   CHECK(seventh("a.t0 post_sned qp\na.t0 pol cq\na.t0 dereg_mr mmr\n") ==
         "t.mtrace:7:6: unknown operation 'post_sned'; did you mean 'post_send'?\n"

@@ -88,7 +88,7 @@ TEST_CASE("two threads that need the tree at once: the second spins for the lock
     verbs::RegMrRequest a{rig.domain, rig.va, KiB(kib), verbs::Access::none, Iova(rig.va.raw)};
     verbs::RegMrRequest b{rig.domain, rig.va + KiB(kib), KiB(kib), verbs::Access::none, Iova(rig.va.raw + kib * 1024)};
     rig.records.clear();
-    const engine::Usage before = rig.kernel.dma_mapper().rbtree_lock()->usage();
+    const engine::Usage before = rig.kernel.device(0).dma_mapper().rbtree_lock()->usage();
     rig.device.reg_mr(0, a, first.reply, first);
     rig.device.reg_mr(1, b, second.reply, second);
     rig.run();
@@ -98,7 +98,7 @@ TEST_CASE("two threads that need the tree at once: the second spins for the lock
     const Time wait = kib == 128 ? Time() : ns(307);
     REQUIRE(rig.records[0].cost.steps[unsigned(Step::dma_map)] == own);
     REQUIRE(rig.records[1].cost.steps[unsigned(Step::dma_map)] == own + wait);
-    const engine::Usage usage = rig.kernel.dma_mapper().rbtree_lock()->usage();
+    const engine::Usage usage = rig.kernel.device(0).dma_mapper().rbtree_lock()->usage();
     REQUIRE(usage.wait_total - before.wait_total == wait);
     REQUIRE(usage.requests - before.requests == (kib == 128 ? 0 : 2));
     REQUIRE(first.reply.error + second.reply.error == 0);

@@ -56,17 +56,33 @@ TEST_CASE("the declared limits are those of the driver's default profile", "[key
   CHECK(p.cache_limit_list()->empty());
 }
 
+TEST_CASE("REMOTE_ATOMIC, RELAXED_ORDERING: keys with flags that the device cannot change stand in for nobody else", "[key_cache]") {
+  using verbs::Access;
+  const auto keys = KeyPolicies::make("cache", options({250, 250}));
+  const Access fixed = GENERATE(Access::remote_atomic, Access::relaxed_ordering);
+  // None of them is made ahead: created in the call, by one at a time, then parked in a class of its own.
+  const KeyGrant first = *keys->take({4, fixed}, Time());
+  CHECK_FALSE(first.created);
+  CHECK(first.alone);
+  keys->give_back(known(first), Time());
+  CHECK(keys->take({4}, Time())->key != first.key);
+  CHECK_FALSE(keys->take({4, Access::remote_atomic | Access::relaxed_ordering}, Time())->created);
+  const KeyGrant again = *keys->take({4, fixed}, Time());
+  CHECK(again.created);
+  CHECK(again.key == first.key);
+}
+
 TEST_CASE("a cached key comes back unchanged, the one parked last first", "[key_cache]") {
   const auto keys = KeyPolicies::make("cache", options({250, 250}));
-  const KeyGrant a = *keys->take(1, Time()), b = *keys->take(1, Time());
+  const KeyGrant a = *keys->take({1}, Time()), b = *keys->take({1}, Time());
   CHECK(a.created);
   CHECK(b.created);
   CHECK(a.key.index() != b.key.index());
   CHECK(keys->keeps(a));
   keys->give_back(b, Time());
   keys->give_back(a, Time());
-  CHECK(keys->take(4, Time())->key == a.key);  // up to 4 entries are one class
-  CHECK(keys->take(2, Time())->key == b.key);
+  CHECK(keys->take({4}, Time())->key == a.key);  // up to 4 entries are one class
+  CHECK(keys->take({2}, Time())->key == b.key);
   CHECK(count(*keys, "hits") == 4);
 }
 
@@ -74,36 +90,36 @@ TEST_CASE("a class holds twice its limit, and then a key must be created, with v
   const auto keys = KeyPolicies::make("cache", options({250, 250, 250}));
   std::set<std::uint32_t> indices;
   for (int i = 0; i < 500; ++i) {
-    const KeyGrant grant = *keys->take(5, Time());
+    const KeyGrant grant = *keys->take({5}, Time());
     REQUIRE(grant.created);
     indices.insert(grant.key.index());
   }
   CHECK(indices.size() == 500);
-  const KeyGrant missed = *keys->take(8, Time());
+  const KeyGrant missed = *keys->take({8}, Time());
   CHECK_FALSE(missed.created);
   CHECK_FALSE(missed.alone);
   CHECK(missed.key.variant() == 0);
   CHECK(indices.count(missed.key.index()) == 0);
-  CHECK(keys->take(9, Time())->created);  // the next class is full
+  CHECK(keys->take({9}, Time())->created);  // the next class is full
   // What was created is parked too.
   keys->give_back(known(missed), Time());
-  const KeyGrant again = *keys->take(8, Time());
+  const KeyGrant again = *keys->take({8}, Time());
   CHECK(again.created);
   CHECK(again.key == missed.key);
 }
 
 TEST_CASE("a class is filled again from its limit on, one creation for each call and each end of one, eight at once", "[key_cache]") {
   const auto keys = KeyPolicies::make("cache", options({10}));
-  for (int i = 0; i < 10; ++i) REQUIRE(keys->take(1, Time())->created);
+  for (int i = 0; i < 10; ++i) REQUIRE(keys->take({1}, Time())->created);
   CHECK(chores(*keys, Time()).empty());  // ten are left
   std::vector<KeyChore> under_way;
   for (int i = 0; i < 10; ++i) {
-    REQUIRE(keys->take(1, Time())->created);
+    REQUIRE(keys->take({1}, Time())->created);
     const auto begun = chores(*keys, Time());
     CHECK(begun.size() == (i < 8 ? 1 : 0));
     under_way.insert(under_way.end(), begun.begin(), begun.end());
   }
-  CHECK_FALSE(keys->take(1, Time())->created);
+  CHECK_FALSE(keys->take({1}, Time())->created);
   CHECK(chores(*keys, Time()).empty());
   // Each that ends starts another, up to twice the limit.
   std::size_t ended = 0;
@@ -118,14 +134,14 @@ TEST_CASE("a class is filled again from its limit on, one creation for each call
   CHECK(count(*keys, "refills") == 20);
   CHECK(count(*keys, "misses") == 1);
   // The key made last is at hand first.
-  CHECK(keys->take(1, us(5))->key == under_way.back().key);
+  CHECK(keys->take({1}, us(5))->key == under_way.back().key);
 }
 
 TEST_CASE("filling goes on to twice the limit though creations under way already cover it and keys are taken meanwhile", "[key_cache]") {
   const auto keys = KeyPolicies::make("cache", options({4}));
   std::vector<KeyChore> under_way;
   const auto take = [&] {
-    REQUIRE(keys->take(1, Time())->created);
+    REQUIRE(keys->take({1}, Time())->created);
     for (const KeyChore& chore : chores(*keys, Time())) under_way.push_back(chore);
   };
   for (int i = 0; i < 8; ++i) take();
@@ -144,12 +160,12 @@ TEST_CASE("keys beyond twice the limit go 300 s after the last creation, unless 
   const bool short_of = GENERATE(false, true);
   const auto keys = KeyPolicies::make("cache", options({2, 1}));
   std::vector<KeyGrant> held;
-  for (int i = 0; i < 10; ++i) held.push_back(known(*keys->take(4, Time())));
+  for (int i = 0; i < 10; ++i) held.push_back(known(*keys->take({4}, Time())));
   if (short_of)
-    for (int i = 0; i < 2; ++i) REQUIRE(keys->take(8, Time()).has_value());
+    for (int i = 0; i < 2; ++i) REQUIRE(keys->take({8}, Time()).has_value());
   for (const KeyGrant& grant : held) keys->give_back(grant, second);
-  (void)keys->next_chore(second);                   // has the class of 8 filled, which never ends here
-  keys->give_back(*keys->take(4, second), second);  // storing looks at nothing, taking does
+  (void)keys->next_chore(second);                     // has the class of 8 filled, which never ends here
+  keys->give_back(*keys->take({4}, second), second);  // storing looks at nothing, taking does
   CHECK(count(*keys, "parked") == (short_of ? 10 : 12));
   (void)chores(*keys, second * 299);
   CHECK(count(*keys, "removed") == 0);
@@ -165,7 +181,7 @@ TEST_CASE("keys beyond twice the limit go 300 s after the last creation, unless 
 
 TEST_CASE("a size without a class gets one of its own for 30 s", "[key_cache]") {
   const auto keys = KeyPolicies::make("cache", options({0, 0}));
-  const KeyGrant first = *keys->take(100, Time());
+  const KeyGrant first = *keys->take({100}, Time());
   CHECK_FALSE(first.created);
   CHECK(first.alone);
   CHECK(first.key.variant() != 0);
@@ -173,7 +189,7 @@ TEST_CASE("a size without a class gets one of its own for 30 s", "[key_cache]") 
   keys->give_back(known(first), second);
   // Sizes down to half of it find the class, smaller and larger ones do not.
   for (const auto& [entries, hit] : {std::pair{100, true}, std::pair{50, true}, std::pair{49, false}, std::pair{101, false}}) {
-    const KeyGrant grant = *keys->take(std::uint64_t(entries), second * 2);
+    const KeyGrant grant = *keys->take({std::uint64_t(entries)}, second * 2);
     CHECK(grant.created == hit);
     if (!hit) {
       keys->give_back(grant, second * 2);
@@ -181,7 +197,7 @@ TEST_CASE("a size without a class gets one of its own for 30 s", "[key_cache]") 
     }
     CHECK(grant.key == first.key);
     // Empty now: the next of that size is created in the call, but not alone.
-    const KeyGrant miss = *keys->take(100, second * 2);
+    const KeyGrant miss = *keys->take({100}, second * 2);
     CHECK_FALSE(miss.created);
     CHECK_FALSE(miss.alone);
     CHECK(miss.key.variant() == 0);
@@ -200,14 +216,14 @@ TEST_CASE("parked keys count for the device's limit, and filling stops for a sec
   const auto keys = KeyPolicies::make("cache", options({2, 2}, 10));
   CHECK(count(*keys, "parked") == 8);
   std::vector<KeyGrant> held;
-  while (const auto grant = keys->take(4, Time())) held.push_back(*grant);
+  while (const auto grant = keys->take({4}, Time())) held.push_back(*grant);
   CHECK(held.size() == 6);
   CHECK(chores(*keys, Time()).empty());
   keys->give_back(held.back(), Time());  // not created: its index is free at once
-  CHECK(keys->take(4, Time()).has_value());
+  CHECK(keys->take({4}, Time()).has_value());
   keys->give_back(held[4], Time());
   CHECK(chores(*keys, us(999'999)).empty());
-  CHECK(keys->take(4, second)->key.index() == held[4].key.index());
+  CHECK(keys->take({4}, second)->key.index() == held[4].key.index());
 }
 
 TEST_CASE("creations on the side take command time, beside those of calls", "[key_cache]") {

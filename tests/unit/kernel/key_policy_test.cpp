@@ -19,7 +19,7 @@ std::unique_ptr<kernel::KeyPolicy> policy(const std::string& name, std::uint64_t
 }
 
 KeyGrant take(kernel::KeyPolicy& keys) {
-  const auto grant = keys.take(1, Time());
+  const auto grant = keys.take({1}, Time());
   REQUIRE(grant.has_value());
   CHECK_FALSE(grant->created);
   CHECK_FALSE(keys.keeps(*grant));
@@ -53,7 +53,7 @@ TEST_CASE("no policy gives a key twice, gives key 0, or more keys than there are
   for (int round = 0; round < 3; ++round) {
     std::vector<KeyGrant> held;
     std::set<std::uint32_t> indices;
-    while (const auto grant = keys->take(1, Time())) {
+    while (const auto grant = keys->take({1}, Time())) {
       held.push_back(*grant);
       indices.insert(grant->key.index());
       CHECK(grant->key.raw != 0);
@@ -73,7 +73,7 @@ TEST_CASE("mlx5 without a cache: the index is used again under the counter's nex
   const KeyGrant a = take(*keys), b = take(*keys);
   CHECK(a.key == Key(1, 1));
   CHECK(b.key == Key(2, 2));
-  CHECK_FALSE(keys->take(1, Time()).has_value());
+  CHECK_FALSE(keys->take({1}, Time()).has_value());
   keys->give_back(a, Time());
   CHECK(take(*keys).key == Key(1, 3));
   for (int i = 4; i <= 260; ++i) {
@@ -103,7 +103,7 @@ TEST_CASE("mlx4 takes the lowest free slot and turns the generation into the var
 TEST_CASE("mlx4: a full bitmap gives nothing, and the attempt turns the generation", "[keys]") {
   const auto keys = policy("bitmap", 4);
   std::vector<KeyGrant> held;
-  while (const auto grant = keys->take(1, Time())) held.push_back(*grant);
+  while (const auto grant = keys->take({1}, Time())) held.push_back(*grant);
   CHECK(held.size() == 3);
   keys->give_back(held[1], Time());
   CHECK(take(*keys).key == Key(2 | 2 * 4, 0));

@@ -17,7 +17,7 @@ struct Plan : PinPlan {
 
 /// Maps, pins and counts a buffer that nobody has touched yet, from byte `off` of it on.
 Plan plan_for(AddressSpace& space, const verbs::MmapRequest& request, Bytes off, Bytes length, const PinRules& rules = {},
-                 Bytes iova_shift = Bytes(0)) {
+              Bytes iova_shift = Bytes(0)) {
   const Va va = space.mmap(request).address + off;
   const PinReply reply = space.pin(va, length, true);
   REQUIRE(reply.error == 0);

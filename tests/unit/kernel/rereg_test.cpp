@@ -181,3 +181,45 @@ TEST_CASE("the handle is locked while a rereg_mr is under way", "[rereg_mr]") {
   REQUIRE(first.reply.error == 0);
   REQUIRE(second.reply.error == EBUSY);
 }
+
+TEST_CASE("rights that the device cannot change in a key bring a new key under the old handle, on the same pages", "[rereg_mr]") {
+  HostSettings settings;
+  settings.driver.own_key_access = "ra";
+  HostRig rig(settings);
+  const auto pd = rig.pd();
+  const Va buffer = rig.mmap(KiB(64));
+  const auto mr = rig.reg_mr(pd, buffer, KiB(64));
+  const Access atomic = Access::local_write | Access::remote_atomic;
+  const auto same = rig.rereg_mr(rights(mr.handle, Access::local_write | Access::remote_read));
+  REQUIRE(same.lkey == mr.lkey);
+  const auto other = rig.rereg_mr(rights(mr.handle, atomic));
+  REQUIRE(other.error == 0);
+  REQUIRE(other.lkey != mr.lkey);
+  REQUIRE(rig.nic.grant(other.lkey)->access == atomic);
+  REQUIRE_FALSE(rig.nic.grant(mr.lkey).has_value());
+  REQUIRE(rig.step(Step::pin) == Time());
+  REQUIRE(rig.kernel.registration().pinned_now == KiB(64));
+  const auto back = rig.rereg_mr(rights(mr.handle, Access::local_write));
+  REQUIRE(back.error == 0);
+  REQUIRE(rig.dereg_mr(mr.handle).error == 0);
+  REQUIRE(rig.kernel.registration().pinned_now == Bytes(0));
+}
+
+TEST_CASE("no key for rights that need one of their own: the MR is revoked, and can only be deregistered", "[rereg_mr]") {
+  HostSettings settings;
+  settings.driver.own_key_access = "ra";
+  settings.driver.cache_limits = "";
+  settings.driver.most_keys = 1;
+  HostRig rig(settings);
+  const auto pd = rig.pd();
+  const auto mr = rig.reg_mr(pd, rig.mmap(KiB(64)), KiB(64));
+  REQUIRE(mr.error == 0);
+  const auto refused = rig.rereg_mr(rights(mr.handle, Access::local_write | Access::remote_atomic));
+  REQUIRE(refused.error == ENOMEM);
+  REQUIRE(failure(refused) == Rereg::command);
+  REQUIRE_FALSE(rig.nic.grant(mr.lkey).has_value());
+  REQUIRE(rig.rereg_mr(rights(mr.handle, Access::local_write)).error == EINVAL);
+  REQUIRE(rig.dereg_mr(mr.handle).error == 0);
+  REQUIRE(rig.kernel.registration().pinned_now == Bytes(0));
+  REQUIRE(rig.reg_mr(pd, rig.mmap(KiB(64)), KiB(64)).error == 0);
+}

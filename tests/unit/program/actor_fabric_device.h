@@ -36,7 +36,7 @@ class FabricDevice final : public verbs::Device {
   Progress rereg_mr(Thread, const verbs::ReregMrRequest&, Reply& r, Caller& c) override { return finish({}, r, c); }
   Progress set_memlock(Thread, Bytes, Reply& r, Caller& c) override { return finish({}, r, c); }
   Progress set_cap_ipc_lock(Thread, bool, Reply& r, Caller& c) override { return finish({}, r, c); }
-  Progress alloc_pd(Thread, Reply& r, Caller& c) override { return made(r, c); }
+  Progress alloc_pd(Thread, std::uint32_t, Reply& r, Caller& c) override { return made(r, c); }
   Progress dealloc_pd(Thread, Handle, Reply& r, Caller& c) override { return finish({}, r, c); }
   Progress reg_mr(Thread, const verbs::RegMrRequest& q, Reply& r, Caller& c) override {
     Reply answer;

@@ -102,7 +102,9 @@ class FakeDevice final : public verbs::Device {
   }
   Progress set_memlock(Thread, Bytes n, Reply& r, Caller& c) override { return reply(fmt::format("memlock {}", n.raw), {}, r, c); }
   Progress set_cap_ipc_lock(Thread, bool on, Reply& r, Caller& c) override { return reply(fmt::format("cap_ipc_lock {}", on), {}, r, c); }
-  Progress alloc_pd(Thread, Reply& r, Caller& c) override { return made("alloc_pd", r, c); }
+  Progress alloc_pd(Thread, std::uint32_t nic, Reply& r, Caller& c) override {
+    return made("alloc_pd" + (nic == 0 ? "" : " nic" + std::to_string(nic)), r, c);
+  }
   Progress dealloc_pd(Thread, Handle, Reply& r, Caller& c) override { return reply("dealloc_pd", {}, r, c); }
   Progress reg_mr(Thread, const verbs::RegMrRequest& q, Reply& r, Caller& c) override {
     Reply answer;

@@ -95,6 +95,7 @@ TEST_CASE("a workload written out as a trace reads back and runs the same") {
   workloads.push_back(make_uniform(shape, {MiB(1), 3}, {1}));
   shape.opcode = verbs::Opcode::read;
   workloads.push_back(make_sequential(shape, {MiB(1), 2}));
+  workloads.push_back(make_chunked(shape, {MiB(7), MiB(1), 3, 2, ChunkedParams::Touch::all}));
   for (const auto& workload : workloads) {
     CAPTURE(workload->title());
     std::ostringstream text;

@@ -46,6 +46,9 @@ std::vector<std::unique_ptr<Workload>> those_without_posts(const Shape& shape, b
   cache.most_regions = 7;
   cache.remap_every = remap ? 1 : 0;
   out.push_back(make_registration_cache(shape, cache));
+  // 18 pages in chunks of 4, or in one MR a NIC.
+  using Touch = ChunkedParams::Touch;
+  out.push_back(make_chunked(shape, {Bytes(18 * 4096), Bytes(remap ? 4 * 4096 : 0), 2, 3, touched ? Touch::all : Touch::one}));
   return out;
 }
 
@@ -121,6 +124,65 @@ TEST_CASE("a ladder registers each rung as often as asked, its MRs apart") {
     CHECK(kinds[Kind::mmap] == 1 + (touched ? 5 : 15));
     CHECK(kinds[Kind::touch] == 1 + (touched ? 5 : 0));
   }
+}
+
+TEST_CASE("chunked covers the range on every NIC, each thread its share of MRs and pages") {
+  using Touch = ChunkedParams::Touch;
+  Shape shape = small_shape();
+  shape.clients = 1;
+  for (const std::uint64_t chunk : {0, 4, 18, 1}) {
+    for (const Touch touch : {Touch::none, Touch::one, Touch::all}) {
+      const std::uint64_t pages = 18, page = 4096;
+      const auto workload = make_chunked(shape, {Bytes(pages * page), Bytes(chunk * page), 2, 2, touch});
+      CAPTURE(chunk, int(touch));
+      // By PD, how often each page is registered; and how often it is touched.
+      std::map<std::string, std::vector<int>> registered;
+      std::vector<int> touched(pages);
+      std::vector<std::uint64_t> by_thread(3);
+      for (ActorId actor = 0; actor < 3; ++actor) {
+        std::uint64_t live = 0;
+        const auto cursor = workload->cursor(actor);
+        for (Op op; cursor->next(op);) {
+          const auto name = [&](NameId id) { return workload->names().object_name(id); };
+          if (op.kind == Kind::reg_mr && name(op.address.object) == "range") {
+            auto& of_pd = registered[name(op.pd)];
+            of_pd.resize(pages);
+            REQUIRE(op.length % page == 0);
+            for (std::uint64_t p = op.address.offset / page; p < (op.address.offset + op.length) / page; ++p) ++of_pd.at(p);
+            ++by_thread[actor];
+            ++live;
+          }
+          if (op.kind == Kind::touch && name(op.id) == "range")
+            for (std::uint64_t p = op.offset / page; p < (op.offset + op.length + page - 1) / page; ++p) ++touched.at(p);
+          // A thread gives back what it has registered, all of it, before the next round.
+          if (op.kind == Kind::dereg_mr && name(op.id) != "mr") --live;
+          if (op.kind == Kind::barrier && workload->names().barrier_name(op.barrier) == "mapped") CHECK(live == 0);
+        }
+        CHECK(live == 0);
+      }
+      const std::vector<int> twice(pages, 2);
+      CHECK(registered == std::map<std::string, std::vector<int>>{{"pd", twice}, {"pd_nic1", twice}});
+      CHECK(touched == (touch == Touch::none ? std::vector<int>(pages) : twice));
+      // 2, 10, 2 or 36 MRs a round for three threads.
+      const std::uint64_t each = chunk == 1 ? 24 : chunk == 4 ? 8 : 2;
+      CHECK(by_thread[0] == each);
+      CHECK(by_thread[2] == (chunk == 4 ? 6 : chunk == 1 ? 24 : 0));
+    }
+  }
+}
+
+TEST_CASE("a chunked range names the last of its NICs, and times its phases") {
+  using Touch = ChunkedParams::Touch;
+  Shape shape = small_shape();
+  CHECK(make_chunked(shape, {Bytes(65536), Bytes(0), 1, 1, Touch::all})->nics().empty());
+  const auto workload = make_chunked(shape, {Bytes(65536), Bytes(0), 4, 1, Touch::all});
+  REQUIRE(workload->nics().size() == 2);
+  CHECK(workload->nics()[1].host == workload->names().find_host("client1"));
+  CHECK(workload->nics()[1].name == "nic3");
+  std::vector<std::string> names;
+  for (const auto& phase : workload->phases()) names.push_back(phase.name);
+  CHECK(names == std::vector<std::string>{"touch", "registration", "deregistration"});
+  CHECK(make_chunked(shape, {Bytes(65536), Bytes(0), 4, 1, Touch::none})->phases().size() == 2);
 }
 
 TEST_CASE("a closed loop keeps its windows full") {
@@ -284,8 +346,12 @@ TEST_CASE("parameters that do not go together are complained about") {
   CHECK(complaints[2].message == "'client1' is the name of a client too");
   CHECK(check(shape, PoolParams{Bytes(100), Bytes(1000)}).size() == 2);
   CHECK(check(shape, FootprintParams{Bytes(2000), 4}).size() == 1);
+  const auto chunked = check(shape, ChunkedParams{GiB(1024), KiB(4), 2, 1, ChunkedParams::Touch::none});
+  REQUIRE(chunked.size() == 1);
+  CHECK(chunked[0].message == "268435456 MRs on each of 2 NICs of 2 clients are too many: more than 16777216 in all");
 }
 
 TEST_CASE("the registry knows every kind") {
-  CHECK(Workloads::names() == std::vector<std::string>{"ladder", "per_op", "pool", "registration_cache", "sequential", "uniform"});
+  CHECK(Workloads::names() ==
+        std::vector<std::string>{"chunked", "ladder", "per_op", "pool", "registration_cache", "sequential", "uniform"});
 }

@@ -64,6 +64,20 @@ TEST_CASE("a report read back prints the same") {
   }
 }
 
+TEST_CASE("phases have their time and rate, and read back") {
+  Report r = sample::report();
+  r.phases = {{"touch", 2, us(30), Bytes(0)}, {"registration", 2, us(200), Bytes(2'000'000)}};
+  const std::string text = to_json(r);
+  const json j = json::parse(text)["phases"];
+  CHECK(j["touch"]["time_ns"] == 30'000.0);
+  CHECK(j["registration"]["times"] == 2);
+  CHECK(j["registration"]["bytes"] == 2'000'000);
+  CHECK(j["registration"]["rate_gbyte_per_s"].get<double>() == Approx(10));
+  const std::vector<Variant> back = parse_json(text, "x.json");
+  REQUIRE(back.size() == 1);
+  CHECK(to_json(back[0].report) == text);
+}
+
 TEST_CASE("variants read back in their order") {
   std::vector<Variant> variants{{"pool", sample::report()}, {"a_per_op", sample::report()}};
   variants[1].report.partial = true;

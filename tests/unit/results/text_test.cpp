@@ -95,6 +95,18 @@ TEST_CASE("variants stand side by side, registration charged to each operation")
   CHECK(longest_line(text) <= 100);
 }
 
+TEST_CASE("phases are told with the time of one and the rate of all") {
+  Report r = sample::report();
+  r.phases = {{"touch", 2, us(30), Bytes(0)}, {"registration", 2, us(200), Bytes(2'000'000)}};
+  const std::string text = summary(r);
+  CHECK(holds(text, "Phases\n  touch           2 of 15.0 us\n  registration    2 of 100 us; 2.00 MB at 10.0 GB/s\n"));
+  const std::string beside = side_by_side(std::vector<Variant>{{"with", r}, {"without", sample::report()}});
+  CHECK(holds(beside, "touch, time                            15.0 us                 -\n"));
+  CHECK(holds(beside, "registration, time                      100 us                 -\n"));
+  CHECK(holds(beside, "registration, rate                   10.0 GB/s                 -\n"));
+  CHECK_FALSE(holds(beside, "touch, rate"));
+}
+
 TEST_CASE("more than four variants wrap into blocks") {
   std::vector<Variant> variants;
   for (int i = 0; i < 6; ++i) variants.push_back({"a_variant_with_a_long_name_" + std::to_string(i), sample::crowded()});

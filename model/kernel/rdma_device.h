@@ -1,0 +1,93 @@
+// One NIC as the kernel of its host knows it: whatever a driver keeps for each of its devices. Memory, CPUs and the process are the
+// kernel's, and all devices share them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "kernel/dma_mapping.h"
+#include "kernel/driver_params.h"
+#include "kernel/iommu_params.h"
+#include "kernel/kernel_params.h"
+#include "kernel/key_keeper.h"
+#include "kernel/object_table.h"
+#include "kernel/reg_path.h"
+#include "kernel/table_writer.h"
+#include "ports/cpu.h"
+#include "ports/memory.h"
+#include "ports/nic.h"
+
+namespace mtsim::kernel {
+
+class RdmaDevice {
+ public:
+  struct Cq {
+    std::uint32_t users = 0;  ///< QPs
+  };
+  struct Srq {
+    verbs::Handle pd = 0;
+    std::uint32_t users = 0;  ///< QPs
+  };
+  struct Qp {
+    std::uint32_t qpn = 0;
+    ports::Kernel::QpObjects objects;
+  };
+
+  /// Of the kernel. All of it outlives the device.
+  struct Shared {
+    engine::Scheduler& scheduler;
+    const KernelParams& kernel;
+    const DriverParams& driver;
+    const IommuParams& iommu;
+    Process& process;
+    const FramePool& frames;
+    RegistrationTotals& totals;
+  };
+  /// The device of that number, of so many: both tell its handles from those of others. The names of components must be known ones.
+  RdmaDevice(const Shared& shared, std::uint32_t number, std::uint32_t of)
+      : cqs(number, of),
+        srqs(number, of),
+        qps(number, of),
+        shared_(shared),
+        number_(number),
+        of_(of),
+        keys_(KeyPolicies::make(shared.driver.keys, shared.driver.key_options())),
+        dma_(DmaMappers::make(shared.iommu.mode, DmaMapperContext{shared.scheduler, shared.kernel, shared.iommu})) {}
+
+  /// The NIC and what it shares its host with; once, after elaboration.
+  struct Ports {
+    ports::Cpus& cpus;
+    ports::HostMemory& memory;
+    ports::Command& command;
+    ports::Umr& umr;
+    ports::Tables& tables;
+  };
+  void attach(const Ports& ports) {
+    const TableWriterContext context{shared_.scheduler, shared_.driver, ports.command, ports.umr, ports.tables, ports.memory};
+    keeper_ = std::make_unique<KeyKeeper>(shared_.scheduler, shared_.driver, *keys_, ports.command);
+    writer_ = TableWriters::make(shared_.driver.table_writer, context);
+    reg_path_ = std::make_unique<RegPath>(RegPath::Parts{shared_.scheduler, ports.cpus, shared_.kernel, shared_.driver, shared_.process,
+                                                         *writer_, *keeper_, *dma_, shared_.frames, shared_.totals, number_, of_});
+  }
+  void start() { keeper_->start(); }
+
+  RegPath& reg_path() { return *reg_path_; }
+  TableWriter::Lock table_lock() const { return writer_->lock(); }
+  const DmaMapper& dma_mapper() const { return *dma_; }
+  std::vector<KeyCount> key_counts() const { return keeper_->counts(); }
+
+  ObjectTable<Cq> cqs;
+  ObjectTable<Srq> srqs;
+  ObjectTable<Qp> qps;
+
+ private:
+  const Shared shared_;
+  const std::uint32_t number_, of_;
+  std::unique_ptr<KeyPolicy> keys_;
+  std::unique_ptr<KeyKeeper> keeper_;
+  std::unique_ptr<TableWriter> writer_;
+  std::unique_ptr<DmaMapper> dma_;
+  std::unique_ptr<RegPath> reg_path_;
+};
+
+}  // namespace mtsim::kernel
