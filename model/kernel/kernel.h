@@ -10,6 +10,7 @@
 #include "engine/scheduler.h"
 #include "kernel/dma_mapping.h"
 #include "kernel/driver_params.h"
+#include "kernel/fault_path.h"
 #include "kernel/kernel_params.h"
 #include "kernel/key_keeper.h"
 #include "kernel/process.h"
@@ -64,6 +65,9 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   const DmaMapper& dma_mapper() const { return *dma_; }
   std::vector<KeyCount> key_counts() const { return keeper_->counts(); }
   const RegistrationTotals& registration() const { return reg_path_->totals(); }
+  const SharedState& shared_state() const { return process_.shared; }
+  /// Up to now.
+  MemorySeries memory_series() const;
   const ports::MemoryUse& memory_use() const { return process_.pressure; }
   /// Told of every reg_mr, rereg_mr and dereg_mr from now on; null: nobody. After elaboration only.
   void set_observer(ports::RegistrationObserver* observer) { reg_path_->set_observer(observer); }
@@ -82,8 +86,10 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   };
 
   void end_of_elaboration() override;
-  void start_of_simulation() override { keeper_->start(); }
+  void start_of_simulation() override;
   ports::Cpus::Run system_call(verbs::Thread thread, Time beyond_entry);
+  /// Work of `span` by a thread that has just got the mmap lock.
+  ports::Cpus::Run work_locked(verbs::Thread thread, Time span);
 
   engine::Scheduler& scheduler_;
   KernelParams params_;
@@ -98,6 +104,7 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   std::unique_ptr<KeyKeeper> keeper_;
   std::unique_ptr<TableWriter> writer_;
   std::unique_ptr<DmaMapper> dma_;
+  std::unique_ptr<FaultPath> fault_path_;
   std::unique_ptr<RegPath> reg_path_;
 };
 

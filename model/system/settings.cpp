@@ -123,6 +123,7 @@ HostSettings read_host(const Config& whole, const std::string& host) {
   HostSettings s;
   s.cpu = config.read<host::CpuParams>();
   s.cpus = config.read<CpuCountParams>().cpus;
+  s.numa = config.read<NumaParams>();
   s.root_complex = config.read<host::RootComplexParams>();
   s.memory = config.read<FramePoolParams>();
   s.kernel = config.read<kernel::KernelParams>();
@@ -137,6 +138,7 @@ HostSettings read_host(const Config& whole, const std::string& host) {
   s.nic.responder = config.read<nic::ResponderParams>();
   s.nic.firmware = config.read<nic::FirmwareParams>();
   check_host(config, s);
+  place(s);
   return s;
 }
 
