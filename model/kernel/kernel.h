@@ -61,7 +61,7 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   std::optional<Path> path_to(verbs::Handle qp) const override;
   void bring_up(verbs::Handle qp, Path peer) override;
 
-  TableWriter::Lock table_lock() const { return writer_->lock(); }
+  std::vector<TableWriter::Lock> table_locks() const { return writer_->locks(); }
   const DmaMapper& dma_mapper() const { return *dma_; }
   std::vector<KeyCount> key_counts() const { return keeper_->counts(); }
   const RegistrationTotals& registration() const { return reg_path_->totals(); }

@@ -157,7 +157,7 @@ void add_resources(const std::string& name, Host& host, results::Report& report)
   down.bytes = Bytes(host.pcie.counts().completions.payload_bytes + host.pcie.counts().mmio_writes.payload_bytes);
   down.note = rate;
   add(std::move(down));
-  if (const auto lock = host.kernel.table_lock(); lock.places != nullptr)
+  for (const kernel::TableWriter::Lock& lock : host.kernel.table_locks())
     add(resource(name + ".kernel." + lock.name, ResourceKind::pool, lock.places->places(), lock.places->usage()));
   if (const engine::Server* lock = host.kernel.dma_mapper().rbtree_lock(); lock != nullptr)
     add(resource(name + ".kernel.iova_rbtree", ResourceKind::server, 1, lock->usage()));
