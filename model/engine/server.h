@@ -42,4 +42,11 @@ class Server {
   mutable const char* what_ = "";
 };
 
+/// Usage without the service that is booked for later than `now`. Bookings follow each other without a gap from `now` on.
+inline Usage usage_up_to(const Server& server, Time now) {
+  Usage usage = server.usage();
+  if (server.free_at() > now) usage.busy -= server.free_at() - now;
+  return usage;
+}
+
 }  // namespace mtsim::engine

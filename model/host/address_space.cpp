@@ -68,6 +68,7 @@ MapReply AddressSpace::mmap(const verbs::MmapRequest& request) {
     const FaultReply populated = fault_in(reply.address, page_bytes * pages, request.writable);
     reply.faults = populated.faults;
     reply.reclaimed = populated.reclaimed;
+    reply.batches = populated.batches;
   }
   return reply;
 }
@@ -144,7 +145,8 @@ FaultReply AddressSpace::fault_pages(Va va, Bytes length, bool write, Check chec
     reply.error = EFAULT;
     return reply;
   }
-  const std::uint64_t end = reached + pages_spanned(va.raw, length).raw;
+  const std::uint64_t first = reached, end = first + pages_spanned(va.raw, length).raw;
+  std::uint64_t counted = 0;  // batches, with absent pages or without
   for (std::uint64_t& page = reached; page < end;) {
     const auto at = holding(page);
     reply.error = at == vmas_.end() ? EFAULT : check(at->second, write);
@@ -158,6 +160,9 @@ FaultReply AddressSpace::fault_pages(Va va, Bytes length, bool write, Check chec
         continue;
       }
       const PageTable::Gap wanted{page, std::min(stop, absent->end)};
+      const std::uint64_t batch = std::max(counted, (wanted.first - first) / pin_batch_pages);
+      counted = ceil_div(wanted.end - first, pin_batch_pages);
+      reply.batches += counted - std::min(counted, batch);
       reply.error = fill(at->second, *absent, wanted, keep, reply);
       if (reply.error != 0) {
         while (page < wanted.end && !table_.gap_around(page, page, wanted.end)) page = table_.present_until(page);
@@ -222,6 +227,7 @@ PinReply AddressSpace::pin(Va va, Bytes length, bool write, bool by_force) {
   reply.error = faulted.error;
   reply.faults = faulted.faults;
   reply.reclaimed = faulted.reclaimed;
+  reply.batches = faulted.batches;
   if (reply.error != 0) {
     if (reached > first) reply.before_error = table_.count(start_of(first), page_bytes * (reached - first));
     return reply;

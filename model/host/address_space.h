@@ -45,6 +45,7 @@ struct MapReply {
   Va address;
   FaultCounts faults;  ///< of `populate`
   ReclaimCounts reclaimed;
+  std::uint64_t batches = 0;
 };
 
 struct UnmapReply {
@@ -68,6 +69,7 @@ struct FaultReply {
   int error = 0;
   FaultCounts faults;  ///< what was brought in, also when a later page failed
   ReclaimCounts reclaimed;
+  std::uint64_t batches = 0;  ///< of `pin_batch_pages` from the first page on, that had absent pages
 };
 
 /// Memory that a device may use until it is unpinned, whatever happens to the mapping.
@@ -81,9 +83,10 @@ struct PinReply {
   int error = 0;
   FaultCounts faults;
   ReclaimCounts reclaimed;
-  PinnedRange range;        ///< of a pin without error
-  PageCounts counts;        ///< of its pages
-  PageCounts before_error;  ///< what lies before the page that could not be pinned: it was pinned and let go again
+  std::uint64_t batches = 0;  ///< as those of FaultReply
+  PinnedRange range;          ///< of a pin without error
+  PageCounts counts;          ///< of its pages
+  PageCounts before_error;    ///< what lies before the page that could not be pinned: it was pinned and let go again
 };
 
 class AddressSpace {

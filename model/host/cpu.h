@@ -35,6 +35,7 @@ class Cpus : public sc_core::sc_module, public ports::Cpus {
   void block(verbs::Thread thread) override;
 
   std::uint32_t cpus() const { return cpus_; }
+  std::uint32_t threads() const override { return static_cast<std::uint32_t>(threads_.size()); }
   /// Up to now, work under way included.
   ports::CpuTimes times() const;
   /// Waits of threads for a CPU; `most` is the longest queue. `busy` is CPU time without polling.

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "kernel/memory_pressure.h"
 
 namespace mtsim::kernel {
 namespace {
@@ -34,7 +35,7 @@ Kernel::Kernel(sc_core::sc_module_name module_name, engine::Scheduler& scheduler
       driver_(driver),
       iommu_(iommu),
       frames_(frames),
-      process_(frames, {params.max_map_count, frames.swap(), reserve_of(frames)}) {
+      process_(scheduler, frames, {params.max_map_count, frames.swap(), reserve_of(frames)}) {
   std::vector<std::string> complaints;
   check_name<TableWriters>("driver.table_writer", driver.table_writer, complaints);
   check_name<KeyPolicies>("driver.keys", driver.keys, complaints);
@@ -50,12 +51,29 @@ Kernel::Kernel(sc_core::sc_module_name module_name, engine::Scheduler& scheduler
 Kernel::~Kernel() = default;
 
 void Kernel::end_of_elaboration() {
+  fault_path_ = std::make_unique<FaultPath>(scheduler_, *cpus[0], params_, process_);
   for (int nic = 0; nic < static_cast<int>(devices_.size()); ++nic)
-    devices_[static_cast<std::size_t>(nic)]->attach({*cpus[0], *memory[0], *command[nic], *umr[nic], *tables[nic]});
+    devices_[static_cast<std::size_t>(nic)]->attach({*cpus[0], *memory[0], *command[nic], *umr[nic], *tables[nic], *fault_path_});
+}
+
+void Kernel::start_of_simulation() {
+  for (const auto& device : devices_) device->start();
+  note_memory(process_, frames_, scheduler_.now());
+}
+
+MemorySeries Kernel::memory_series() const {
+  MemorySeries series = process_.series;
+  // Rings and tables take frames beside the process.
+  series.note(scheduler_.now(), process_.levels(frames_));
+  return series;
 }
 
 ports::Cpus::Run Kernel::system_call(verbs::Thread thread, Time beyond_entry) {
   return cpus->run(thread, ports::Work::syscall, params_.syscall + beyond_entry);
+}
+
+ports::Cpus::Run Kernel::work_locked(verbs::Thread thread, Time span) {
+  return cpus->run(thread, ports::Work::syscall, span + process_.shared.count_mmap_lock(thread, scheduler_.now(), params_.line_transfer));
 }
 
 Kernel::Answer Kernel::reg_mr(verbs::Thread thread, verbs::RegMrRequest request) {

@@ -11,6 +11,7 @@
 
 #include "engine/scheduler.h"
 #include "kernel/driver_params.h"
+#include "kernel/fault_path.h"
 #include "kernel/kernel_params.h"
 #include "kernel/process.h"
 #include "kernel/rdma_device.h"
@@ -64,6 +65,9 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   /// Of the driver of one of the host's NICs.
   const RdmaDevice& device(std::uint32_t nic) const { return *devices_[nic]; }
   const RegistrationTotals& registration() const { return registration_; }
+  const SharedState& shared_state() const { return process_.shared; }
+  /// Up to now.
+  MemorySeries memory_series() const;
   const ports::MemoryUse& memory_use() const { return process_.pressure; }
   /// Told of every reg_mr, rereg_mr and dereg_mr from now on; null: nobody. After elaboration only.
   void set_observer(ports::RegistrationObserver* observer) {
@@ -76,10 +80,10 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   using Qp = RdmaDevice::Qp;
 
   void end_of_elaboration() override;
-  void start_of_simulation() override {
-    for (const auto& device : devices_) device->start();
-  }
+  void start_of_simulation() override;
   ports::Cpus::Run system_call(verbs::Thread thread, Time beyond_entry);
+  /// Work of `span` by a thread that has just got the mmap lock.
+  ports::Cpus::Run work_locked(verbs::Thread thread, Time span);
   RdmaDevice& first() { return *devices_.front(); }
   const RdmaDevice& first() const { return *devices_.front(); }
   /// Whose MR that is, or would be.
@@ -93,6 +97,7 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   Process process_;
   RegistrationTotals registration_;
   std::vector<std::unique_ptr<RdmaDevice>> devices_;  ///< by the numbers of their NICs
+  std::unique_ptr<FaultPath> fault_path_;
 };
 
 }  // namespace mtsim::kernel

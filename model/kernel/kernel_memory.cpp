@@ -5,12 +5,35 @@
 #include "kernel/memory_pressure.h"
 
 namespace mtsim::kernel {
+namespace {
+
+using Mode = SharedState::Mode;
+
+/// madvise_need_mmap_write; move_pages reads mappings, too.
+Mode mode_of(verbs::Advice advice) {
+  switch (advice) {
+    case verbs::Advice::dontneed:
+    case verbs::Advice::pageout:
+    case verbs::Advice::migrate:
+      return Mode::read;
+    case verbs::Advice::dontfork:
+    case verbs::Advice::dofork:
+    case verbs::Advice::hugepage:
+      return Mode::write;
+  }
+  return Mode::write;
+}
+
+}  // namespace
 
 Kernel::Answer Kernel::mmap(verbs::Thread thread, verbs::MmapRequest request) {
-  co_await system_call(thread, params_.mmap);
+  co_await system_call(thread, Time());
+  co_await process_.shared.lock_mmap(*cpus[0], thread, Mode::write);
+  co_await work_locked(thread, params_.mmap);
   const MapReply made = process_.memory.mmap(request);
-  if (made.faults.faults() != 0)
-    co_await cpus->run(thread, ports::Work::fault, params_.fault_time(made.faults) + params_.reclaim_time(made.reclaimed));
+  process_.shared.mmap_lock.give(Mode::write);
+  // mm_populate
+  if (made.faults.faults() != 0) co_await fault_path_->by_kernel(thread, {made.faults, made.reclaimed, made.batches}, nullptr);
   note_pressure(process_, frames_, scheduler_, made.faults, made.reclaimed);
   verbs::Reply reply;
   reply.error = made.error;
@@ -18,11 +41,17 @@ Kernel::Answer Kernel::mmap(verbs::Thread thread, verbs::MmapRequest request) {
   co_return reply;
 }
 
+/// do_vmi_align_munmap: pages are freed when the mappings are gone already, under the lock for reading.
 Kernel::Answer Kernel::munmap(verbs::Thread thread, Va address, Bytes length) {
-  co_await system_call(thread, params_.munmap);
+  co_await system_call(thread, Time());
+  co_await process_.shared.lock_mmap(*cpus[0], thread, Mode::write);
+  co_await work_locked(thread, params_.munmap);
   const UnmapReply gone = process_.memory.munmap(address, length);
+  note_memory(process_, frames_, scheduler_.now());
+  process_.shared.mmap_lock.downgrade();
   const auto leaves = static_cast<std::int64_t>(gone.unmapped.folios);
   if (leaves != 0) co_await cpus->run(thread, ports::Work::syscall, params_.unmap_page * leaves);
+  process_.shared.mmap_lock.give(Mode::read);
   verbs::Reply reply;
   reply.error = gone.error;
   co_return reply;
@@ -32,8 +61,7 @@ Kernel::Answer Kernel::touch(verbs::Thread thread, Va address, Bytes length, boo
   const auto pages = static_cast<std::int64_t>(pages_spanned(address.raw, length).raw);
   co_await cpus->run(thread, ports::Work::user, params_.touch_page * pages);
   const FaultReply touched = process_.memory.fault_in(address, length, write);
-  if (touched.faults.faults() != 0)
-    co_await cpus->run(thread, ports::Work::fault, params_.fault_time(touched.faults) + params_.reclaim_time(touched.reclaimed));
+  if (touched.faults.faults() != 0) co_await fault_path_->by_cpu(thread, {touched.faults, touched.reclaimed, touched.batches});
   note_pressure(process_, frames_, scheduler_, touched.faults, touched.reclaimed);
   verbs::Reply reply;
   reply.error = touched.error;
@@ -41,10 +69,13 @@ Kernel::Answer Kernel::touch(verbs::Thread thread, Va address, Bytes length, boo
 }
 
 Kernel::Answer Kernel::mprotect(verbs::Thread thread, Va address, Bytes length, bool readable, bool writable) {
-  co_await system_call(thread, params_.mprotect);
+  co_await system_call(thread, Time());
+  co_await process_.shared.lock_mmap(*cpus[0], thread, Mode::write);
+  co_await work_locked(thread, params_.mprotect);
   const ProtectReply changed = process_.memory.mprotect(address, length, readable, writable);
   const auto leaves = static_cast<std::int64_t>(changed.leaves);
   if (leaves != 0) co_await cpus->run(thread, ports::Work::syscall, params_.protect_page * leaves);
+  process_.shared.mmap_lock.give(Mode::write);
   verbs::Reply reply;
   reply.error = changed.error;
   co_return reply;
@@ -52,14 +83,19 @@ Kernel::Answer Kernel::mprotect(verbs::Thread thread, Va address, Bytes length, 
 
 /// What the system does behind the program's back (pageout, migrate) is done at the expense of the thread that the program names.
 Kernel::Answer Kernel::madvise(verbs::Thread thread, Va address, Bytes length, verbs::Advice advice) {
-  co_await system_call(thread, params_.madvise);
+  const Mode mode = mode_of(advice);
+  co_await system_call(thread, Time());
+  co_await process_.shared.lock_mmap(*cpus[0], thread, mode);
+  co_await work_locked(thread, params_.madvise);
   const AdviseReply done = process_.memory.madvise(address, length, advice);
   const Time pages = params_.unmap_page * static_cast<std::int64_t>(done.dropped) +
                      params_.swap_out * static_cast<std::int64_t>(done.swapped_out) +
                      params_.migrate_page * static_cast<std::int64_t>(done.migrated);
   process_.pressure.swapped_out += done.swapped_out;
   process_.pressure.migrated += done.migrated;
+  note_memory(process_, frames_, scheduler_.now());
   if (pages.raw != 0) co_await cpus->run(thread, ports::Work::syscall, pages);
+  process_.shared.mmap_lock.give(mode);
   verbs::Reply reply;
   reply.error = done.error;
   co_return reply;

@@ -1,5 +1,7 @@
 #include "kernel/kernel_params.h"
 
+#include <algorithm>
+
 #include "base/sections.h"
 
 namespace mtsim::kernel {
@@ -78,6 +80,26 @@ void declare_registration(Declaration<KernelParams>& d) {
       .range("0ns", "100us")
       .means("Of unpinning each 4 KiB page.")
       .source("estimate (R4)");
+}
+
+void declare_sharing(Declaration<KernelParams>& d) {
+  d.field("fault_shared", &KernelParams::fault_shared)
+      .standard("650ns")
+      .range("0ns", "1ms")
+      .means(
+          "The part of each fault, clearing included, that faults of all CPUs take one after the other: locks of the page allocator and "
+          "the "
+          "LRU lists, bandwidth of the memory. At most what the fault takes.")
+      .source("estimate (R4: first touch 416 ms/GiB by one thread, 179 by four)");
+  d.choice("fault_lock", &KernelParams::fault_lock, {{"vma", FaultLock::vma}, {"mmap", FaultLock::mmap}})
+      .standard("vma")
+      .means("What a page fault of the CPU locks: its mapping alone, or the mmap lock for reading, which waits for writers.")
+      .source("Linux since 6.4 (CONFIG_PER_VMA_LOCK); mmap before");
+  d.field("line_transfer", &KernelParams::line_transfer)
+      .standard("50ns")
+      .range("0ns", "10us")
+      .means("Until a CPU has a cache line that another has changed: counters of the process, the count of its mmap lock.")
+      .source("estimate: 40 to 42 ns between cores of a Xeon E5-2660 v4 (Memory Latency Checker), more on larger chips");
 }
 
 void declare_memory(Declaration<KernelParams>& d) {
@@ -217,6 +239,7 @@ void KernelParams::declare(Declaration<KernelParams>& d) {
   d.section("kernel", "CPU time of the generic kernel: system calls, pinning, faults, the verbs core.");
   declare_registration(d);
   declare_memory(d);
+  declare_sharing(d);
   declare_changes(d);
   declare_objects(d);
 }
@@ -225,6 +248,11 @@ Time KernelParams::fault_time(const FaultCounts& faults) const {
   return fault_4k * static_cast<std::int64_t>(faults.pages_4k) + fault_2m * static_cast<std::int64_t>(faults.pages_2m) +
          fault_1g * static_cast<std::int64_t>(faults.pages_1g) + swap_in * static_cast<std::int64_t>(faults.swapped_in) +
          transfer_time(faults.zeroed, zero_rate);
+}
+
+Time KernelParams::shared_fault_time(const FaultCounts& faults) const {
+  const auto shared = [this](Time fault, std::uint64_t n) { return std::min(fault, fault_shared) * static_cast<std::int64_t>(n); };
+  return shared(fault_4k, faults.pages_4k) + shared(fault_2m, faults.pages_2m) + shared(fault_1g, faults.pages_1g);
 }
 
 Time KernelParams::reclaim_time(const ReclaimCounts& reclaimed) const {

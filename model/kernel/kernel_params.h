@@ -7,11 +7,19 @@
 
 namespace mtsim::kernel {
 
+/// What a fault that a CPU takes locks.
+enum class FaultLock : std::uint8_t {
+  vma,   ///< its mapping alone: it meets nobody
+  mmap,  ///< the mmap lock for reading
+};
+
 struct KernelParams {
   Time syscall, registration, reregistration, deregistration;
   Time pin_batch, pin_page, pin_grab;
   Time fault_4k, fault_2m, fault_1g;
   BitRate zero_rate;
+  Time fault_shared, line_transfer;
+  FaultLock fault_lock{};
   Time sg_compare, sg_entry;
   Time dma_map, dma_unmap;
   Time page_size_run;
@@ -27,6 +35,8 @@ struct KernelParams {
 
   /// Of taking the faults and clearing what must be cleared.
   Time fault_time(const FaultCounts& faults) const;
+  /// The part of it that faults of all CPUs take one after the other.
+  Time shared_fault_time(const FaultCounts& faults) const;
   /// Of finding frames for them.
   Time reclaim_time(const ReclaimCounts& reclaimed) const;
 };

@@ -5,7 +5,9 @@
 
 #include "host/address_space.h"
 #include "kernel/memlock.h"
+#include "kernel/memory_series.h"
 #include "kernel/object_table.h"
+#include "kernel/shared_state.h"
 #include "ports/memory_use.h"
 
 namespace mtsim::kernel {
@@ -16,13 +18,17 @@ struct Pd {
 };
 
 struct Process {
-  Process(FramePool& frames, const AddressSpaceLimits& limits) : memory(frames, limits) {}
+  Process(engine::Scheduler& scheduler, FramePool& frames, const AddressSpaceLimits& limits) : memory(frames, limits), shared(scheduler) {}
   AddressSpace memory;
+  SharedState shared;
   Memlock memlock;
   ObjectTable<Pd> pds;
   std::uint64_t pinned_regions = 0;  ///< MRs that hold pages
   Pages region_pages;                ///< which they hold; a page counts once for each
   ports::MemoryUse pressure;         ///< what memory that ran short has led to
+  MemorySeries series;
+
+  MemorySeries::Levels levels(const FramePool& frames) const { return {frames.free(), region_pages, memory.swapped()}; }
 };
 
 }  // namespace mtsim::kernel

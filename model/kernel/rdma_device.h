@@ -61,18 +61,19 @@ class RdmaDevice {
     ports::Command& command;
     ports::Umr& umr;
     ports::Tables& tables;
+    FaultPath& faults;
   };
   void attach(const Ports& ports) {
     const TableWriterContext context{shared_.scheduler, shared_.driver, ports.command, ports.umr, ports.tables, ports.memory};
     keeper_ = std::make_unique<KeyKeeper>(shared_.scheduler, shared_.driver, *keys_, ports.command);
     writer_ = TableWriters::make(shared_.driver.table_writer, context);
-    reg_path_ = std::make_unique<RegPath>(RegPath::Parts{shared_.scheduler, ports.cpus, shared_.kernel, shared_.driver, shared_.process,
+    reg_path_ = std::make_unique<RegPath>(RegPath::Parts{shared_.scheduler, ports.cpus, shared_.kernel, shared_.driver, shared_.process, ports.faults,
                                                          *writer_, *keeper_, *dma_, shared_.frames, shared_.totals, number_, of_});
   }
   void start() { keeper_->start(); }
 
   RegPath& reg_path() { return *reg_path_; }
-  TableWriter::Lock table_lock() const { return writer_->lock(); }
+  std::vector<TableWriter::Lock> table_locks() const { return writer_->locks(); }
   const DmaMapper& dma_mapper() const { return *dma_; }
   std::vector<KeyCount> key_counts() const { return keeper_->counts(); }
 

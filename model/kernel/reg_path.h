@@ -7,6 +7,7 @@
 #include "kernel/call.h"
 #include "kernel/dma_mapping.h"
 #include "kernel/driver_params.h"
+#include "kernel/fault_path.h"
 #include "kernel/kernel_params.h"
 #include "kernel/key_keeper.h"
 #include "kernel/process.h"
@@ -30,6 +31,7 @@ class RegPath {
     const KernelParams& kernel;
     const DriverParams& driver;
     Process& process;
+    FaultPath& faults;
     TableWriter& writer;
     KeyKeeper& keys;
     DmaMapper& dma;
@@ -77,6 +79,8 @@ class RegPath {
   engine::Task<int> choose_page_size(Call& call, Mr& mr);
   engine::Task<int> create_mr(Call& call, const verbs::RegMrRequest& request, Mr& mr);
   engine::Task<int> release_umem(Call& call, const Mr& mr);
+  /// How long the call's CPU stalls for the counters of a umem.
+  Time count_umem(const Call& call);
   void close(Call& call, int error, Bytes length);
 
   Parts parts_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <vector>
 
 #include "base/registry.h"
 #include "engine/flow.h"
@@ -28,12 +29,12 @@ class TableWriter {
   /// Nothing reaches memory by `key` from the end of this on. `keep`: the device goes on knowing the key.
   virtual engine::Task<int> revoke(Call& call, Key key, bool keep) = 0;
 
-  /// What lets only one registration at a time through, or a few, for the report; `places` is null where there is no such thing.
+  /// What lets only one registration at a time through, or a few, for the report.
   struct Lock {
     const char* name = "";
     const engine::Semaphore* places = nullptr;
   };
-  virtual Lock lock() const { return {}; }
+  virtual std::vector<Lock> locks() const { return {}; }
 };
 
 /// What a table writer works with. All of it outlives the writer.

@@ -45,7 +45,7 @@ class CommandWriter : public TableWriter {
     co_return co_await run_command(context_, call, destroy, 0);
   }
 
-  Lock lock() const override { return {"slow_path", &slow_path_}; }
+  std::vector<Lock> locks() const override { return {{"slow_path", &slow_path_}}; }
 
  private:
   TableWriterContext context_;

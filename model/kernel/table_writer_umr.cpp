@@ -70,7 +70,9 @@ class UmrWriter : public TableWriter {
     co_return co_await run_command(context_, call, destroy, 0);
   }
 
-  Lock lock() const override { return {"umr_queue_pair", &queue_pair_}; }
+  std::vector<Lock> locks() const override {
+    return {{"umr_queue_pair", &queue_pair_}, {"umr_posting", &posting_}, {"slow_path", &slow_path_}};
+  }
 
  private:
   /// mlx5r_umr_post_send_wait: the semaphore keeps the queue pair from overflowing, the mutex covers the posting alone. The work requests

@@ -112,7 +112,7 @@ void Link::post(const ports::Tlps& tlps, Time memory, engine::Notice* notice) {
 void Link::store(Bytes length, engine::Notice& notice) {
   const ports::Tlps tlps{1, length};
   count(counts_.mmio_writes, tlps, params_.write_header);
-  down_.submit(mmio_agent, shape(tlps, params_.write_header), &notice);
+  down_.submit(mmio_agent, shape(tlps, params_.write_header), &notice, params_.store_hop);
 }
 
 void Link::draw(Timeline& timeline, const std::string& process) {

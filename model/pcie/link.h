@@ -19,6 +19,7 @@ struct LinkParams {
   Bytes read_header{}, completion_header{}, write_header{};
   double efficiency{};
   Time latency{};
+  Time store_hop{};  ///< of stores besides: where the CPU is (host.numa), so that it is no parameter of the link
   static void declare(Declaration<LinkParams>& d);
 
   /// Data rate of one direction after line coding and the share that flow control and acknowledgements take.

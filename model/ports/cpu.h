@@ -79,6 +79,8 @@ class Cpus : public virtual sc_core::sc_interface {
   /// What the thread spins for has come. Only for a thread that spins.
   virtual void notice(verbs::Thread thread) = 0;
 
+  /// Threads that there are.
+  virtual std::uint32_t threads() const = 0;
   /// The thread starts a call: if it has worked longer than the quantum and others wait for a CPU, it goes behind them.
   virtual void boundary(verbs::Thread thread) = 0;
   /// The thread has nothing to run for now. No effect if it holds no CPU.

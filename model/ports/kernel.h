@@ -23,12 +23,13 @@ enum class RegistrationStep : std::uint8_t {
   page_size,
   key,
   table_write,  ///< the CPU's part of it: posting the UMR work request or command, storing entries
+  lock,         ///< sleeping until the mmap lock is free
   wait,         ///< queueing for the UMR queue pair or a command slot, and the NIC's work
   wake_up,      ///< the interrupt, waking up, waiting for a CPU
   unpin,
 };
-inline constexpr std::array registration_step_names{"syscall", "fault",       "pin",  "sg",      "dma_map", "page_size",
-                                                    "key",     "table_write", "wait", "wake_up", "unpin"};
+inline constexpr std::array registration_step_names{"syscall", "fault",       "pin",  "sg",   "dma_map", "page_size",
+                                                    "key",     "table_write", "lock", "wait", "wake_up", "unpin"};
 inline constexpr unsigned registration_step_count = registration_step_names.size();
 static_assert(registration_step_count == unsigned(RegistrationStep::unpin) + 1);
 
@@ -45,6 +46,8 @@ struct RegistrationCost {
   std::uint64_t iopte = 0;          ///< E: entries of the IOMMU's page table written (dereg_mr: cleared)
   std::uint64_t iova_rbtree = 0;    ///< insertions into the tree of I/O virtual addresses and removals from it
   std::uint64_t table_entries = 0;  ///< M: translation entries written
+  Time queued;                      ///< of the steps: waiting for the mmap lock and for faults of other CPUs
+  Time shared_faults;               ///< of the step fault: passing the page allocator
   std::uint64_t umr_requests = 0;   ///< U
   std::uint64_t commands = 0;
   std::uint64_t mailboxes = 0;  ///< Q: 512-byte blocks of command input

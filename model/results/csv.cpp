@@ -32,6 +32,9 @@ class CsvWriter {
   void bytes(const std::string& name, Bytes n) { row(name, "bytes", fmt::format("{}", n.raw)); }
   void time(const std::string& name, Time t) { derived(name, "ns", static_cast<double>(t.raw) / 1e3); }
   void total(const std::string& name, TotalTime t) { row(name, "ps", fmt::format("{}", t.raw)); }
+  /// A table of single figures has no place for a series: the JSON has it.
+  template <class Value>
+  void series(const std::string&, const std::vector<Value>&) {}
   void text(const std::string& name, const std::string& t) {
     if (!t.empty() && name != "yaml") row(name, "text", t);
   }

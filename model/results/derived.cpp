@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace mtsim::results {
 namespace {
@@ -28,6 +29,21 @@ std::string described(const ResourceStats& r) {
   }
   if (!r.note.empty()) what += ", " + r.note;
   return fmt::format("{} ({})", r.name, what);
+}
+
+/// What registrations would fill first, and from how many threads on.
+std::string limit_of_registration(const Report& r) {
+  const Contention* first = nullptr;
+  double fewest = 0;
+  for (const Contention& c : r.registration.contention) {
+    const double threads = full_from_threads(r, c);
+    if (c.calls < contention_told_from || threads == 0 || (first != nullptr && threads >= fewest)) continue;
+    first = &c;
+    fewest = threads;
+  }
+  if (first == nullptr) return {};
+  return fewest <= 1 ? fmt::format(" One thread that only registers fills {}.", first->name)
+                     : fmt::format(" {:.0f} threads that only register fill {}.", std::ceil(fewest), first->name);
 }
 
 /// A message and the receive that it took are one operation: the sender's.
@@ -101,16 +117,23 @@ const ResourceStats* busiest(const Report& r) {
   return found == r.resources.end() ? nullptr : &*found;
 }
 
+double full_from_threads(const Report& r, const Contention& c) {
+  const auto found = std::find_if(r.resources.begin(), r.resources.end(), [&](const ResourceStats& s) { return s.name == c.name; });
+  if (found == r.resources.end() || c.kept.raw <= 0) return 0;
+  return std::max(1.0, static_cast<double>(c.alone.raw) * static_cast<double>(found->capacity) / static_cast<double>(c.kept.raw));
+}
+
 std::string what_saturates(const Report& r) {
   const ResourceStats* top = busiest(r);
   if (top == nullptr) return {};
   const double share = utilisation(*top, r.window());
   if (share < saturated_from)
-    return fmt::format("Nothing saturates; the busiest is {}, in use {:.1f} % of the time.", described(*top), share * 100);
+    return fmt::format("Nothing saturates; the busiest is {}, in use {:.1f} % of the time.", described(*top), share * 100) +
+           limit_of_registration(r);
   const auto others = std::count_if(r.resources.begin(), r.resources.end(),
                                     [&](const ResourceStats& o) { return &o != top && utilisation(o, r.window()) >= saturated_from; });
   const std::string also = others == 0 ? "" : fmt::format("; {} more at {:.0f} % or above", others, saturated_from * 100);
-  return fmt::format("{} saturates: in use {:.1f} % of the time{}.", described(*top), share * 100, also);
+  return fmt::format("{} saturates: in use {:.1f} % of the time{}.", described(*top), share * 100, also) + limit_of_registration(r);
 }
 
 std::vector<std::string> contradictions(const Report& r) {
@@ -130,7 +153,9 @@ std::vector<std::string> contradictions(const Report& r) {
       out.push_back(fmt::format("{}: {} look-ups, but {} hits and {} misses", c.name, c.lookups, c.hits, c.misses()));
   for (const ResourceStats& s : r.resources) {
     if (utilisation(s, r.window()) > 1) out.push_back(fmt::format("{}: in use {} ps, more than its time", s.name, s.busy.raw));
-    if (s.most_in_use > s.capacity) out.push_back(fmt::format("{}: {} units in use of {}", s.name, s.most_in_use, s.capacity));
+    // Of CPUs it is the longest queue.
+    if (s.kind != ResourceKind::cpu && s.most_in_use > s.capacity)
+      out.push_back(fmt::format("{}: {} units in use of {}", s.name, s.most_in_use, s.capacity));
   }
   for (const PcieStats& p : r.pcie)
     if (p.busy > r.window()) out.push_back(fmt::format("{}: busy {} ps, more than the window", p.name, p.busy.raw));

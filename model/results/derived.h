@@ -28,7 +28,13 @@ double registration_cpu_share(const Report&);
 inline constexpr double saturated_from = 0.9;
 /// The resource with the highest utilisation (the first of equals), or null without resources.
 const ResourceStats* busiest(const Report&);
-/// One sentence: which resource saturates and by how much, or that none does and which comes nearest. Empty without resources.
+/// How many threads that do nothing but register are enough to keep the resource in use all the time: the time of their calls without
+/// waits for each other, over the time that these keep the resource. 0: none are, since they do not use it.
+double full_from_threads(const Report&, const Contention&);
+/// Below this many calls nothing is said about threads.
+inline constexpr std::uint64_t contention_told_from = 100;
+/// One sentence: which resource saturates and by how much, or that none does and which comes nearest. Another, when there
+/// were many registrations: which resource more threads would fill first. Empty without resources.
 std::string what_saturates(const Report&);
 
 /// What is at odds with itself, one sentence each: breakdowns that do not add up to the whole, look-ups that are neither hits nor

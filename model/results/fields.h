@@ -2,7 +2,8 @@
 // is; its unit follows from the call: `time("busy", t)` is `busy_ns` in JSON, and unit `ns` in CSV.
 //
 // An archive offers group(key, f); count, bytes, time, total, number, text, flag and word for single values; errnos, statuses, steps
-// and table for what has a form of its own; items(key, vector, member that is each item's key, f) and list(key, vector, f); and
+// and table for what has a form of its own; items(key, vector, member that is each item's key, f) and list(key, vector, f);
+// series(key, vector of times or bytes); and
 // derived(key, ...) for figures that a reader leaves alone.
 #pragma once
 
@@ -29,13 +30,20 @@ void call_fields(Archive& a, Call& c) {
   a.table("latency", c.latency);
 }
 
-template <class Archive, class Registration>
-void registration_fields(Archive& a, Registration& r) {
+template <class Archive, class Registration, class R>
+void registration_fields(Archive& a, Registration& r, const R& report) {
   a.bytes("pinned_now", r.pinned_now);
   a.bytes("pinned_most", r.pinned_most);
   a.group("reg_mr", [&](auto& in) { call_fields(in, r.reg_mr); });
   a.group("dereg_mr", [&](auto& in) { call_fields(in, r.dereg_mr); });
   a.items("others", r.others, &NamedCalls::name, [](auto& in, auto& c) { call_fields(in, c); });
+  a.items("contention", r.contention, &Contention::name, [&](auto& in, auto& c) {
+    in.text("host", c.host);
+    in.count("calls", c.calls);
+    in.total("alone_total", c.alone);
+    in.total("kept_total", c.kept);
+    in.derived("full_from", "threads", full_from_threads(report, c));
+  });
 }
 
 template <class Archive, class Phase>
@@ -59,6 +67,14 @@ void memory_fields(Archive& a, Memory& m) {
   a.bytes("pinned", m.pinned);
   a.count("pinned_regions", m.pinned_regions);
   a.bytes("in_swap", m.in_swap);
+}
+
+template <class Archive, class Series>
+void memory_series_fields(Archive& a, Series& s) {
+  a.series("at", s.at);
+  a.series("free", s.free);
+  a.series("pinned", s.pinned);
+  a.series("swapped", s.swapped);
 }
 
 template <class Archive, class Cache>
@@ -166,8 +182,9 @@ void report_fields(Archive& a, R& r) {
     for (auto& o : r.operations) in.table(std::string(verbs::name(o.opcode)), o.latency);
   });
   a.items("phases", r.phases, &PhaseStats::name, [](auto& in, auto& p) { phase_fields(in, p); });
-  a.group("registration", [&](auto& in) { registration_fields(in, r.registration); });
+  a.group("registration", [&](auto& in) { registration_fields(in, r.registration, r); });
   a.items("memory", r.memory, &MemoryStats::host, [](auto& in, auto& m) { memory_fields(in, m); });
+  a.items("memory_series", r.memory_series, &MemorySeries::host, [](auto& in, auto& s) { memory_series_fields(in, s); });
   const Time window = r.window();
   a.items("caches", r.caches, &CacheStats::name, [](auto& in, auto& c) { cache_fields(in, c); });
   a.items("resources", r.resources, &ResourceStats::name, [&](auto& in, auto& s) { resource_fields(in, s, window); });

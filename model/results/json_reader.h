@@ -51,6 +51,12 @@ class Reader {
   void bytes(const std::string& name, Bytes& n) { n = Bytes(object_.at(key(name, "bytes")).get<std::uint64_t>()); }
   void time(const std::string& name, Time& t) { t = from_ns(object_.at(key(name, "ns")).get<double>()); }
   void total(const std::string& name, TotalTime& t) { t = to_total(object_.at(key(name, "ps"))); }
+  void series(const std::string& name, std::vector<Time>& all) {
+    for (const double t : object_.at(key(name, "ns")).get<std::vector<double>>()) all.push_back(from_ns(t));
+  }
+  void series(const std::string& name, std::vector<Bytes>& all) {
+    for (const std::uint64_t n : object_.at(key(name, "bytes")).get<std::vector<std::uint64_t>>()) all.emplace_back(n);
+  }
   void number(const std::string& name, double& v) { v = object_.at(name).get<double>(); }
   void text(const std::string& name, std::string& t) { t = object_.value(name, std::string()); }
   void flag(const std::string& name, bool& v) { v = object_.at(name).get<bool>(); }

@@ -46,6 +46,14 @@ class Writer {
     const bool fits = t.raw <= std::numeric_limits<std::int64_t>::max();
     object_[key(name, "ps")] = fits ? Json(static_cast<std::int64_t>(t.raw)) : Json(fmt::format("{}", t.raw));
   }
+  void series(const std::string& name, const std::vector<Time>& all) {
+    Json& array = object_[key(name, "ns")] = Json::array();
+    for (const Time t : all) array.push_back(to_ns(t));
+  }
+  void series(const std::string& name, const std::vector<Bytes>& all) {
+    Json& array = object_[key(name, "bytes")] = Json::array();
+    for (const Bytes n : all) array.push_back(n.raw);
+  }
   void number(const std::string& name, double v) { object_[name] = v; }
   void text(const std::string& name, const std::string& t) {
     if (!t.empty()) object_[name] = t;

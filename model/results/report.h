@@ -69,9 +69,26 @@ struct MemoryStats {
   std::uint64_t pinned_regions = 0;
 };
 
+/// A resource that registrations of one host contend for.
+struct Contention {
+  std::string name;  ///< the resource's
+  std::string host;
+  std::uint64_t calls = 0;  ///< of reg_mr, rereg_mr and dereg_mr
+  TotalTime alone;          ///< what they took all together, less all their waits for each other
+  TotalTime kept;           ///< for how long they had the resource, summed over its units
+};
+
+/// How the memory of a host stood from the start of the run on: values hold from one time to the next, a few hundred at most.
+struct MemorySeries {
+  std::string host;
+  std::vector<Time> at;
+  std::vector<Bytes> free, pinned, swapped;
+};
+
 struct RegistrationStats {
   CallStats reg_mr, dereg_mr;
   std::vector<NamedCalls> others;  ///< rereg_mr, when there was one
+  std::vector<Contention> contention;
   Bytes pinned_now, pinned_most;
 };
 
@@ -176,6 +193,7 @@ struct Report {
   std::vector<PhaseStats> phases;
   RegistrationStats registration;
   std::vector<MemoryStats> memory;
+  std::vector<MemorySeries> memory_series;
   std::vector<CacheStats> caches;
   std::vector<ResourceStats> resources;
   std::vector<PcieStats> pcie;

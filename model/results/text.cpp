@@ -101,13 +101,25 @@ std::vector<std::string> chart(const std::string& name, const LatencyTable& t, s
   return out;
 }
 
-void memory(Page& page, const std::vector<MemoryStats>& hosts) {
+/// The ends that the levels of a host came to, as far as the series still has them.
+void levels(Page& page, const MemorySeries& s) {
+  if (s.at.empty()) return;
+  const auto least = std::min_element(s.free.begin(), s.free.end());
+  page.line(fmt::format("  {:<9}least free {} at {}; at most {} pinned, {} in swap", "", human::bytes(*least),
+                        human::time(s.at[static_cast<std::size_t>(least - s.free.begin())]),
+                        human::bytes(*std::max_element(s.pinned.begin(), s.pinned.end())),
+                        human::bytes(*std::max_element(s.swapped.begin(), s.swapped.end()))));
+}
+
+void memory(Page& page, const std::vector<MemoryStats>& hosts, const std::vector<MemorySeries>& series) {
   if (hosts.empty()) return;
   page.gap();
   page.heading("Memory");
   for (const MemoryStats& m : hosts) {
     page.line(fmt::format("  {:<9}{} pages swapped out, {} read back, {} of files dropped, {} moved", m.host, human::count(m.swapped_out),
                           human::count(m.swapped_in), human::count(m.dropped), human::count(m.migrated)));
+    for (const MemorySeries& s : series)
+      if (s.host == m.host) levels(page, s);
     if (m.killed == 0) continue;
     page.line(fmt::format("  {:<9}out of memory at {}: the kernel killed the process; {} of {} were in frames,", "",
                           human::time(m.killed_at), human::bytes(m.resident), human::bytes(m.size)));
@@ -245,7 +257,7 @@ std::string composed(const Report& r, TextOptions options, const Room& room) {
   latency(page, r, operations);
   phases(page, r.phases);
   registration(page, r.registration);
-  memory(page, r.memory);
+  memory(page, r.memory, r.memory_series);
   charts(page, r, operations, room);
   if (const std::string limit = what_saturates(r); !limit.empty()) {
     page.gap();

@@ -54,6 +54,25 @@ void add_rereg(const results::CallStats& calls, results::Report& report) {
   add_calls(calls, others.front());
 }
 
+/// What registrations of a host take one after the other. Not the mmap lock: they share it, unless others want it alone.
+bool serves_registrations(const std::string& resource, const std::string& host) {
+  const bool of_firmware = resource.starts_with(host + ".nic") && resource.find(".firmware.") != std::string::npos;
+  return of_firmware || (resource.starts_with(host + ".kernel.") && !resource.ends_with(".mmap_lock"));
+}
+/// Faults outside of registrations pass it, too: what these keep it and wait for it is known call by call.
+bool serves_others(const std::string& resource) { return resource.ends_with(".kernel.page_allocator"); }
+
+/// To be completed when it is known what happened to the resources within the window.
+void add_contention(const std::string& name, const ports::RegistrationCost& cost, std::uint64_t calls, results::Report& report) {
+  if (calls == 0) return;
+  results::TotalTime alone = results::total(Time() - cost.queued);
+  for (const Time step : cost.steps) alone += results::total(step);
+  for (const results::ResourceStats& r : report.resources)
+    if (serves_registrations(r.name, name))
+      report.registration.contention.push_back(
+          {r.name, name, calls, alone, results::total(serves_others(r.name) ? cost.shared_faults : Time())});
+}
+
 void add_memory(const std::string& name, const ports::MemoryUse& use, results::Report& report) {
   if (use.swapped_out + use.swapped_in + use.dropped + use.migrated == 0 && !use.killed) return;
   results::MemoryStats m;
@@ -72,6 +91,17 @@ void add_memory(const std::string& name, const ports::MemoryUse& use, results::R
     m.pinned_regions = use.killed->regions;
   }
   report.memory.push_back(std::move(m));
+}
+
+void add_memory_series(const std::string& name, const kernel::MemorySeries& series, results::Report& report) {
+  results::MemorySeries& out = report.memory_series.emplace_back();
+  out.host = name;
+  for (const kernel::MemorySeries::Point& point : series.points()) {
+    out.at.push_back(point.at);
+    out.free.push_back(page_bytes * point.levels.free.raw);
+    out.pinned.push_back(page_bytes * point.levels.pinned.raw);
+    out.swapped.push_back(page_bytes * point.levels.swapped.raw);
+  }
 }
 
 void add_cache(const std::string& name, const nic::Cache* cache, const nic::Walker::Misses& misses, const engine::Semaphore& walks,
@@ -120,6 +150,20 @@ std::string kernel_name(const std::string& name, std::uint32_t nic) {
   return nic == 0 ? name + ".kernel." : fmt::format("{}.kernel.nic{}.", name, nic);
 }
 
+/// What all threads of the process share in the kernel.
+void add_shared_state(const std::string& name, Host& host, results::Report& report) {
+  const auto add = [&](const char* what, const engine::Usage& usage) {
+    report.resources.push_back(resource(name + ".kernel." + what, ResourceKind::server, 1, usage));
+  };
+  const kernel::SharedState& shared = host.kernel.shared_state();
+  const Time now = report.window_end;
+  add("mmap_lock", shared.mmap_lock.usage());
+  add("mmap_lock_count", shared.mmap_count.usage(now));
+  add("pinned_vm", shared.pinned_vm.usage(now));
+  add("mm_count", shared.mm_count.usage(now));
+  add("page_allocator", engine::usage_up_to(shared.page_allocator, now));
+}
+
 void add_resources(const std::string& name, Host& host, std::uint32_t number, results::Report& report) {
   const auto add = [&](results::ResourceStats r) { report.resources.push_back(std::move(r)); };
   const Host::Adapter& adapter = host.adapters()[number];
@@ -136,10 +180,11 @@ void add_resources(const std::string& name, Host& host, std::uint32_t number, re
   down.note = rate;
   add(std::move(down));
   const kernel::RdmaDevice& device = host.kernel.device(number);
-  if (const auto lock = device.table_lock(); lock.places != nullptr)
+  for (const kernel::TableWriter::Lock& lock : device.table_locks())
     add(resource(kernel_name(name, number) + lock.name, ResourceKind::pool, lock.places->places(), lock.places->usage()));
   if (const engine::Server* lock = device.dma_mapper().rbtree_lock(); lock != nullptr)
     add(resource(kernel_name(name, number) + "iova_rbtree", ResourceKind::server, 1, lock->usage()));
+  if (number == 0) add_shared_state(name, host, report);
   add(resource(on + ".dma.tags", ResourceKind::pool, nic.dma.tags(), nic.dma.tag_usage()));
   add(resource(on + ".dma.write_buffer", ResourceKind::pool, 1, nic.dma.write_usage()));
   add(resource(on + ".requester.pipe", ResourceKind::server, 1, nic.requester.pipe().usage()));
@@ -224,6 +269,7 @@ void collect_host(Host& host, results::Report& report) {
   add_calls(host.registrations.dereg_mr(), report.registration.dereg_mr);
   add_rereg(host.registrations.rereg_mr(), report);
   add_memory(name, host.kernel.memory_use(), report);
+  add_memory_series(name, host.kernel.memory_series(), report);
   report.registration.pinned_now += host.kernel.registration().pinned_now;
   report.registration.pinned_most += host.kernel.registration().pinned_most;
   report.resources.push_back(resource(name + ".cpus", ResourceKind::cpu, host.cpus.cpus(), host.cpus.usage()));
@@ -236,8 +282,23 @@ void collect_host(Host& host, results::Report& report) {
     add_resources(name, host, number, report);
     add_pcie(name, adapter, report);
   }
+  const RegistrationLog& log = host.registrations;
+  add_contention(name, log.cost(), log.reg_mr().calls + log.rereg_mr().calls + log.dereg_mr().calls, report);
   add_cpu(name, host, report);
   add_counters(name, host, report);
+}
+
+void complete_contention(results::Report& report) {
+  for (results::Contention& c : report.registration.contention) {
+    for (const results::ResourceStats& r : report.resources)
+      if (serves_registrations(r.name, c.host) && !serves_others(r.name)) {
+        c.alone -= r.waited;
+        if (r.name == c.name) c.kept = results::total(r.busy);
+      }
+    // Keys that are created on the side wait, too, and no call does with them.
+    c.alone = std::max(c.alone, results::TotalTime(0));
+  }
+  std::erase_if(report.registration.contention, [](const results::Contention& c) { return c.kept.raw == 0; });
 }
 
 void collect_network(fabric::Switch& network, const std::vector<std::unique_ptr<Host>>& hosts, results::Report& report) {

@@ -13,6 +13,10 @@ void collect_network(fabric::Switch& network, const std::vector<std::unique_ptr<
 /// whole run.
 void subtract(results::Report& report, const results::Report& start);
 
+/// Takes the window's waits off the time that registrations took, and leaves out what they did not use. Once, after `subtract` if that is
+/// called at all.
+void complete_contention(results::Report& report);
+
 /// What stands in a host's queues, a line each: for a run that no longer moves.
 void describe_queues(Host& host, std::vector<std::string>& lines);
 

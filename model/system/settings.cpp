@@ -134,6 +134,7 @@ HostSettings read_host(const Config& whole, const std::string& host) {
   const auto counts = config.read<CountParams>();
   s.cpus = counts.cpus;
   s.nics = counts.nics;
+  s.numa = config.read<NumaParams>();
   s.root_complex = config.read<host::RootComplexParams>();
   s.memory = config.read<FramePoolParams>();
   s.kernel = config.read<kernel::KernelParams>();
@@ -148,6 +149,7 @@ HostSettings read_host(const Config& whole, const std::string& host) {
   s.nic.responder = config.read<nic::ResponderParams>();
   s.nic.firmware = config.read<nic::FirmwareParams>();
   check_host(config, s);
+  place(s);
   return s;
 }
 

@@ -15,6 +15,7 @@
 #include "nic/params.h"
 #include "pcie/link.h"
 #include "program/actor.h"
+#include "system/placement.h"
 #include "user/provider_params.h"
 
 namespace mtsim::system {
@@ -24,6 +25,7 @@ struct HostSettings {
   host::CpuParams cpu;
   std::uint32_t cpus = 0;  ///< 0: as many as the program has threads on it
   std::uint32_t nics = 1;
+  NumaParams numa;
   host::RootComplexParams root_complex;
   FramePoolParams memory;
   kernel::KernelParams kernel;

@@ -125,6 +125,7 @@ results::Report Simulation::collect() const {
 results::Report Simulation::report() const {
   results::Report report = at_end_ ? *at_end_ : collect();
   if (at_start_) subtract(report, *at_start_);
+  complete_contention(report);
   report.simulated = scheduler_->now();
   report.version = MTSIM_VERSION;
   report.seed = plan_.settings.run.seed;

@@ -94,6 +94,36 @@ TEST_CASE("Random runs end as they should and nothing in their reports is at odd
   }
 }
 
+TEST_CASE("However many threads register at once, steps add up and nothing is in use for more than its time") {
+  for (const char* kernel : {"kernel.fault_lock=vma", "kernel.fault_lock=mmap"})
+    for (const char* touched : {"true", "false"})
+      for (const char* threads : {"1", "3", "16"})
+        for (const char* cpus : {"0", "2"}) {
+          INFO(kernel << " touched=" << touched << " threads=" << threads << " cpus=" << cpus);
+          const SystemRun run = run_system({"workload.kind=ladder", "workload.smallest=5MiB", "workload.repeats=7", kernel,
+                                            std::string("workload.touched=") + touched, std::string("workload.threads=") + threads,
+                                            std::string("host.cpus=") + cpus});
+          const results::Report& r = run.report;
+          REQUIRE(run.stuck == std::vector<std::string>{});
+          CHECK(r.unexpected_total == 0);
+          CHECK(results::contradictions(r) == std::vector<std::string>{});
+          check_sum(r.registration.reg_mr.latency);
+          check_sum(r.registration.dereg_mr.latency);
+          for (const results::ResourceStats& s : r.resources) {
+            INFO(s.name);
+            CHECK(results::utilisation(s, r.window()) <= 1);
+          }
+          for (const results::Contention& c : r.registration.contention) {
+            INFO(c.name);
+            CHECK(c.alone.raw > 0);
+            CHECK(c.calls == r.registration.reg_mr.calls + r.registration.dereg_mr.calls);
+          }
+          Bytes pinned;
+          for (const results::MemorySeries& s : r.memory_series) pinned += s.pinned.back();
+          CHECK(pinned == r.registration.pinned_now);
+        }
+}
+
 TEST_CASE("No link carries more than its rate") {
   for (unsigned seed = 1; seed <= seeds; ++seed) {
     const RandomSettings settings(seed);

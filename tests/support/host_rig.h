@@ -140,6 +140,7 @@ inline kernel::KernelParams test_kernel() {
   p.pin_grab = ns(110);
   p.fault_4k = ns(1200);
   p.fault_2m = ns(2000);
+  p.line_transfer = Time();
   p.zero_rate = BitRate(80'000'000'000);
   p.sg_compare = ns(1);
   p.sg_entry = ns(15);

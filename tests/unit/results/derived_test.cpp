@@ -38,6 +38,25 @@ TEST_CASE("what saturates is found, not told") {
   CHECK(busiest(r) == nullptr);
 }
 
+TEST_CASE("a resource is full from as many threads on as their calls take longer than it is kept") {
+  Report r = sample::report();
+  // 200 calls of 80 us, of which 0.2 us on the queue pair.
+  r.registration.contention.push_back({"a.kernel.umr_qp", "a", 200, total(us(80) * 200), total(ns(200) * 200)});
+  CHECK(full_from_threads(r, r.registration.contention[1]) == Approx(400));
+  CHECK(what_saturates(r) ==
+        "a.cpu (2 CPUs, 2.1 GHz) saturates: in use 95.0 % of the time. 400 threads that only register fill a.kernel.umr_qp.");
+  // Two places are full later, and the resource that is full first is named.
+  r.resources.push_back({"a.nic.firmware.slots", ResourceKind::pool, 2, us(90), 3, TotalTime(0), Time(0), 1, Bytes(0), ""});
+  r.registration.contention.push_back({"a.nic.firmware.slots", "a", 200, total(us(80) * 200), total(us(90))});
+  CHECK(full_from_threads(r, r.registration.contention[2]) == Approx(16'000 * 2 / 90.0));
+  CHECK(what_saturates(r).ends_with(" 356 threads that only register fill a.nic.firmware.slots."));
+  // Few calls say nothing; what is not used is never full.
+  for (Contention& c : r.registration.contention) c.calls = contention_told_from - 1;
+  CHECK(what_saturates(r).ends_with("of the time."));
+  r.registration.contention[1].kept = TotalTime(0);
+  CHECK(full_from_threads(r, r.registration.contention[1]) == 0);
+}
+
 TEST_CASE("latencies of several opcodes add up by the name of the step") {
   Report r = sample::report();
   OperationStats read;
@@ -71,7 +90,8 @@ TEST_CASE("every contradiction is named") {
   r.operations[0].latency.add(ns(3), std::vector{ns(1), ns(1), ns(1)});
   r.caches[0].hits = 7;
   r.resources[0].busy = us(101);
-  r.resources[1].most_in_use = 3;
+  r.resources[0].most_in_use = 3;
+  r.resources[1].most_in_use = 3;  // of CPUs, threads in the queue
   r.pcie[0].busy = us(101);
   r.cpus[0].idle = us(11);
   CHECK(contradictions(r) == std::vector<std::string>{
@@ -79,7 +99,7 @@ TEST_CASE("every contradiction is named") {
                                  "write: 4 latencies of 3 completed",
                                  "a.nic.mtt_cache: 10 look-ups, but 7 hits and 4 misses",
                                  "a.kernel.umr_qp: in use 101000000 ps, more than its time",
-                                 "a.cpu: 3 units in use of 2",
+                                 "a.kernel.umr_qp: 3 units in use of 1",
                                  "a.pcie.up: busy 101000000 ps, more than the window",
                                  "a: CPU time adds up to 201000000 ps of 200000000 ps",
                              });

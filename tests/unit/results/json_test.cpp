@@ -30,6 +30,11 @@ TEST_CASE("the JSON has the sections that the command promises") {
   CHECK(j["registration"]["reg_mr"]["failed"]["ENOMEM"] == 1);
   CHECK(j["registration"]["reg_mr"]["latency"]["steps"]["pin"]["total_ps"] == 29'000'000);
   CHECK(j["registration"]["pinned_most_bytes"] == 2 << 20);
+  CHECK(j["registration"]["contention"]["a.kernel.umr_qp"]["alone_total_ps"] == 25'000'000);
+  CHECK(j["registration"]["contention"]["a.kernel.umr_qp"]["kept_total_ps"] == 50'000'000);
+  CHECK(j["registration"]["contention"]["a.kernel.umr_qp"]["full_from_threads"] == 1.0);
+  CHECK(j["memory_series"]["a"]["at_ns"] == json({0.0, 1000.0}));
+  CHECK(j["memory_series"]["a"]["swapped_bytes"] == json({0, 8192}));
   CHECK(j["caches"]["a.nic.mtt_cache"]["miss_latency_mean_ns"] == 400.0);
   CHECK(j["resources"]["a.cpu"]["utilisation_share"] == 0.95);
   CHECK(j["resources"]["a.kernel.umr_qp"]["wait_mean_ns"] == 1000.0);

@@ -52,6 +52,9 @@ inline Report report() {
   r.registration.pinned_now = MiB(1);
   r.registration.pinned_most = MiB(2);
 
+  r.registration.contention.push_back({"a.kernel.umr_qp", "a", 2, total(us(25)), total(us(50))});
+  r.memory_series.push_back({"a", {Time(0), us(1)}, {MiB(64), MiB(63)}, {Bytes(0), MiB(1)}, {Bytes(0), KiB(8)}});
+
   r.caches.push_back({"a.nic.mtt_cache", 10, 6, 3, 1, 0, 1, 2, TotalTime(ns(1'600).raw), ns(500)});
   r.resources.push_back({"a.kernel.umr_qp", ResourceKind::server, 1, us(40), 3, TotalTime(us(3).raw), us(2), 1, Bytes(0), ""});
   r.resources.push_back({"a.cpu", ResourceKind::cpu, 2, us(190), 9, TotalTime(0), Time(0), 2, Bytes(0), "2.1 GHz"});

@@ -52,6 +52,18 @@ TEST_CASE("the summary says what a person asks first") {
   CHECK_FALSE(holds(text, "\x1b"));
 }
 
+TEST_CASE("memory that ran short has a part of its own, with the ends that its levels came to") {
+  Report r = sample::report();
+  CHECK_FALSE(holds(summary(r), "swapped out"));
+  MemoryStats m;
+  m.host = "a";
+  m.swapped_out = 2;
+  r.memory.push_back(m);
+  const std::string text = summary(r);
+  CHECK(holds(text, "a        2 pages swapped out, 0 read back"));
+  CHECK(holds(text, "least free 66.1 MB at 1.00 us; at most 1.05 MB pinned, 8.19 KB in swap"));
+}
+
 TEST_CASE("a summary fits one screen whatever happened") {
   const std::string text = summary(sample::crowded());
   CHECK(line_count(text) <= 50);

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <catch2/catch.hpp>
 
+#include "results/derived.h"
 #include "support/system_run.h"
 
 using namespace mtsim;
@@ -52,6 +53,35 @@ TEST_CASE("A pool of blocks is written in less time than blocks that are registe
   CHECK(pool.operations[0].completed == each.operations[0].completed);
   CHECK(pool.operations[0].bytes == each.operations[0].bytes);
   CHECK(pool.simulated < each.simulated);
+}
+
+TEST_CASE("How many threads can register is told by one thread's run, and comes true") {
+  const auto run = [](std::uint64_t threads) {
+    return run_system(
+               {"workload.kind=ladder", "workload.smallest=64KiB", "workload.repeats=100", "workload.threads=" + std::to_string(threads)})
+        .report;
+  };
+  const auto rate = [](const results::Report& r) {
+    return static_cast<double>(r.registration.reg_mr.calls) / (static_cast<double>(r.window().raw) / 1e12);
+  };
+  const auto posting = [](const results::Report& r) {
+    for (const results::Contention& c : r.registration.contention)
+      if (c.name == "client0.kernel.umr_posting") return results::full_from_threads(r, c);
+    return 0.0;
+  };
+  const results::Report one = run(1);
+  const double full_from = posting(one);
+  CHECK(full_from > 20);
+  CHECK(full_from < 40);
+  CHECK(one.registration.contention.size() > 1);
+  for (const results::Contention& c : one.registration.contention) CHECK(results::full_from_threads(one, c) >= full_from);
+  // Half as many scale; twice as many get no more done than what fills it.
+  const auto half = static_cast<std::uint64_t>(full_from / 2);
+  CHECK(rate(run(half)) > 0.97 * rate(one) * static_cast<double>(half));
+  const results::Report many = run(2 * static_cast<std::uint64_t>(full_from));
+  CHECK(rate(many) < 1.1 * rate(one) * full_from);
+  CHECK(rate(many) > 0.9 * rate(one) * full_from);
+  CHECK(posting(many) == Approx(full_from).epsilon(0.03));
 }
 
 TEST_CASE("Behind an IOMMU programs see what they see without one") {
