@@ -51,8 +51,8 @@ void Kernel::end_of_elaboration() {
   const TableWriterContext context{scheduler_, driver_, *command[0], *umr[0], *tables[0], *memory[0]};
   keeper_ = std::make_unique<KeyKeeper>(scheduler_, driver_, *keys_, *command[0]);
   writer_ = TableWriters::make(driver_.table_writer, context);
-  reg_path_ =
-      std::make_unique<RegPath>(RegPath::Parts{scheduler_, *cpus[0], params_, driver_, process_, *writer_, *keeper_, *dma_, frames_});
+  reg_path_ = std::make_unique<RegPath>(
+      RegPath::Parts{scheduler_, *cpus[0], params_, driver_, process_, processes_, *writer_, *keeper_, *dma_, frames_});
 }
 
 ports::Cpus::Run Kernel::system_call(verbs::Thread thread, Time beyond_entry) {

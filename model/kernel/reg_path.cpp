@@ -54,16 +54,17 @@ engine::Task<verbs::Reply> RegPath::reg_mr(verbs::Thread thread, verbs::RegMrReq
 /// ib_umem_get
 engine::Task<int> RegPath::get_umem(Call& call, const verbs::RegMrRequest& request, Mr& mr) {
   const KernelParams& cost = parts_.kernel;
+  Process& process = parts_.processes.of(call.thread());
   co_await call.work(Step::syscall, Work::registration, cost.registration);
   // can_do_mlock, and the charge to mm->pinned_vm.
-  if (const int error = admit_pinning(parts_.process.memlock, request.address, request.length); error != 0) co_return error;
+  if (const int error = admit_pinning(process.memlock, request.address, request.length); error != 0) co_return error;
 
   // pin_user_pages_fast, batch by batch; what is absent goes through faultin_page.
-  PinReply pinned = parts_.process.memory.pin(request.address, request.length, writable(request.access), cost.pin_by_force);
+  PinReply pinned = process.memory.pin(request.address, request.length, writable(request.access), cost.pin_by_force);
   call.cost().faults += pinned.faults.faults();
   if (pinned.faults.faults() != 0)
     co_await call.work(Step::fault, Work::fault, cost.fault_time(pinned.faults) + cost.reclaim_time(pinned.reclaimed));
-  note_pressure(parts_.process, parts_.frames, parts_.scheduler, pinned.faults, pinned.reclaimed);
+  note_pressure(parts_.processes, parts_.frames, parts_.scheduler, pinned.faults, pinned.reclaimed);
   if (pinned.error != 0) {
     // umem_release: what was pinned up to there is let go again.
     const PageCounts& before = pinned.before_error;
@@ -71,18 +72,19 @@ engine::Task<int> RegPath::get_umem(Call& call, const verbs::RegMrRequest& reque
     co_await call.work(Step::pin, Work::pin,
                        times(cost.pin_batch, batches) + times(cost.pin_page, before.pages) + times(cost.pin_grab, before.grabs));
     if (before.pages != 0) co_await call.work(Step::unpin, Work::unpin, times(cost.unpin_page, before.pages));
-    parts_.process.memlock.uncharge(pages_spanned(request.address.raw, request.length));
+    process.memlock.uncharge(pages_spanned(request.address.raw, request.length));
     co_return pinned.error;
   }
   mr.pd = request.pd;
+  mr.process = &process;
   mr.length = request.length;
   mr.access = request.access;
   mr.pinned_for_writing = writable(request.access);
   mr.iova = request.iova;
   mr.plan = plan_pinning(pinned.range, pinned.faults, parts_.driver.pin_rules());
   mr.range = std::move(pinned.range);
-  ++parts_.process.pinned_regions;
-  parts_.process.region_pages += mr.plan.pages;
+  ++process.pinned_regions;
+  process.region_pages += mr.plan.pages;
   const PinPlan& plan = mr.plan;
   totals_.pinned_now += page_bytes * plan.pages.raw;
   totals_.pinned_most = std::max(totals_.pinned_most, totals_.pinned_now);
@@ -140,10 +142,10 @@ engine::Task<int> RegPath::release_umem(Call& call, const Mr& mr) {
   co_await parts_.dma.unmap(call, mr.dma);
   // unpin_user_page_range_dirty_lock for each entry
   co_await call.work(Step::unpin, Work::unpin, times(cost.unpin_run, mr.plan.sg_entries) + times(cost.unpin_page, mr.plan.pages.raw));
-  parts_.process.memory.unpin(mr.range);
-  --parts_.process.pinned_regions;
-  parts_.process.region_pages -= mr.plan.pages;
-  parts_.process.memlock.uncharge(mr.plan.pages);
+  mr.process->memory.unpin(mr.range);
+  --mr.process->pinned_regions;
+  mr.process->region_pages -= mr.plan.pages;
+  mr.process->memlock.uncharge(mr.plan.pages);
   totals_.pinned_now -= page_bytes * mr.plan.pages.raw;
   co_return 0;
 }

@@ -9,7 +9,7 @@
 #include "kernel/driver_params.h"
 #include "kernel/kernel_params.h"
 #include "kernel/key_keeper.h"
-#include "kernel/process.h"
+#include "kernel/processes.h"
 #include "kernel/table_writer.h"
 
 namespace mtsim::kernel {
@@ -29,7 +29,8 @@ class RegPath {
     ports::Cpus& cpus;
     const KernelParams& kernel;
     const DriverParams& driver;
-    Process& process;
+    Process& process;  ///< whose PDs they are
+    Processes& processes;
     TableWriter& writer;
     KeyKeeper& keys;
     DmaMapper& dma;
@@ -51,6 +52,7 @@ class RegPath {
  private:
   struct Mr {
     verbs::Handle pd = 0;
+    Process* process = nullptr;  ///< whose pages are pinned
     Key key;
     KeyGrant grant;
     Bytes length;

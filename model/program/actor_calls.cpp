@@ -19,6 +19,8 @@ Progress Actor::issue_call() {
     case Kind::swapout:
     case Kind::migrate:
       return issue_memory();
+    case Kind::fork:
+      return issue_fork();
     case Kind::fork_init:
       return device_->fork_init(thread_, op_.flag, reply_, *this);
     case Kind::memlock:
@@ -125,6 +127,13 @@ Progress Actor::issue_connect() {
   const verbs::Handle peer = scene_.objects.handle(op_.peer, ObjectKind::qp);
   if (peer == 0) return lack(op_.peer);
   return device_->connect(thread_, qp, *scene_.devices[scene_.names.host_of(op_.peer)], peer, reply_, *this);
+}
+
+Progress Actor::issue_fork() {
+  fork_threads_.clear();
+  for (const Actor* actor : scene_.children[op_.child]) fork_threads_.push_back(actor->thread_);
+  fork_ = {scene_.names.child_name(op_.child), fork_threads_};
+  return device_->fork(thread_, fork_, reply_, *this);
 }
 
 Progress Actor::issue_release() {

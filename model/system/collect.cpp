@@ -55,13 +55,14 @@ void add_rereg(const results::CallStats& calls, results::Report& report) {
 }
 
 void add_memory(const std::string& name, const ports::MemoryUse& use, results::Report& report) {
-  if (use.swapped_out + use.swapped_in + use.dropped + use.migrated == 0 && !use.killed) return;
+  if (use.swapped_out + use.swapped_in + use.dropped + use.migrated + use.left_pins == 0 && !use.killed) return;
   results::MemoryStats m;
   m.host = name;
   m.swapped_out = use.swapped_out;
   m.swapped_in = use.swapped_in;
   m.dropped = use.dropped;
   m.migrated = use.migrated;
+  m.left_pins = use.left_pins;
   if (use.killed) {
     m.killed = 1;
     m.killed_at = use.killed->at;
@@ -70,6 +71,8 @@ void add_memory(const std::string& name, const ports::MemoryUse& use, results::R
     m.pinned = page_bytes * use.killed->pinned.raw;
     m.in_swap = page_bytes * use.killed->swapped.raw;
     m.pinned_regions = use.killed->regions;
+    m.killed_process = use.killed->process;
+    m.processes = use.killed->processes;
   }
   report.memory.push_back(std::move(m));
 }

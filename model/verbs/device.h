@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/units.h"
 #include "verbs/types.h"
@@ -137,6 +138,12 @@ struct Completion {
 
 enum class Wait : std::uint8_t { spin, event };
 
+/// A copy of the calling process: its memory, and the device as it is.
+struct ForkRequest {
+  std::string_view child;           ///< its name
+  std::span<const Thread> threads;  ///< that run in it, none of which has made a call so far
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -150,6 +157,8 @@ class Device {
   /// RLIMIT_MEMLOCK in bytes; ~0 is unlimited.
   virtual Progress set_memlock(Thread, Bytes limit, Reply&, Caller&) = 0;
   virtual Progress set_cap_ipc_lock(Thread, bool on, Reply&, Caller&) = 0;
+  /// ENOMEM: no memory for copies of pinned pages. `request` and what it points at must live until the call has finished.
+  virtual Progress fork(Thread, const ForkRequest& request, Reply&, Caller&) = 0;
   /// ibv_fork_init; `huge_pages` is RDMAV_HUGEPAGES_SAFE.
   virtual Progress fork_init(Thread, bool huge_pages, Reply&, Caller&) = 0;
 
