@@ -68,7 +68,6 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   std::vector<KeyCount> key_counts() const { return keeper_->counts(); }
   const RegistrationTotals& registration() const { return reg_path_->totals(); }
   const ports::MemoryUse& memory_use() const { return processes_.pressure; }
-  const Processes& processes() const { return processes_; }
   /// Told of every reg_mr, rereg_mr and dereg_mr from now on; null: nobody. After elaboration only.
   void set_observer(ports::RegistrationObserver* observer) { reg_path_->set_observer(observer); }
 

@@ -10,7 +10,7 @@
 namespace mtsim::user {
 
 struct Library {
-  bool registered = false;  ///< memory has been registered: too late for ibv_fork_init
+  bool too_late = false;  ///< for ibv_fork_init: something should have been kept from children already
   bool fork_safe = false, fork_huge_pages = false;
   ForkRanges fork_ranges;
   std::unordered_map<verbs::Handle, ForkRanges::Range> fork_ranges_of;  ///< by MR

@@ -21,11 +21,11 @@ Progress SimDevice::madvise(Thread t, Va address, Bytes length, Advice advice, R
   return ask_kernel(t, kernel->madvise(t, address, length, advice), reply, caller);
 }
 
-/// ibv_fork_init: nothing to do where fork copies pinned pages; too late once memory has been registered.
+/// ibv_fork_init: nothing to do where fork copies pinned pages; too late once memory has been registered, or a queue made.
 Progress SimDevice::fork_init(Thread t, bool huge_pages, Reply& reply, Caller&) {
   Library& library = library_of(t);
   if (library.fork_safe || kernel->copies_pinned_pages()) return Progress::done;
-  if (library.registered) {
+  if (library.too_late) {
     reply.error = EINVAL;
     return Progress::done;
   }
@@ -49,7 +49,7 @@ engine::Flow SimDevice::fork_flow(Thread t, verbs::ForkRequest request, Reply& r
 
 /// ibv_cmd_reg_mr refuses an implicit ODP region that does not start at 0.
 Progress SimDevice::reg_mr(Thread t, const verbs::RegMrRequest& request, Reply& reply, Caller& caller) {
-  library_of(t).registered = true;
+  library_of(t).too_late = true;
   if (has(request.access, Access::on_demand) && request.length == Bytes(~std::uint64_t{0}) && request.address != Va(0)) {
     reply.error = EINVAL;
     return Progress::done;

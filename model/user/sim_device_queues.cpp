@@ -33,8 +33,8 @@ engine::Task<int> SimDevice::allocate_queue(Thread t, Bytes length, QueueBuffer&
   Library& library = library_of(t);
   buffer.library = &library;
   if (!kernel->pins_queues()) co_return 0;
-  if (library.fork_safe)
-    if (const int error = co_await map_apart(t, length, buffer.range); error != 0) co_return error;
+  if (!library.fork_safe) library.too_late = true;
+  else if (const int error = co_await map_apart(t, length, buffer.range); error != 0) co_return error;
   const DoorbellPages::Place place = library.doorbells.take();
   buffer.pages = Pages(ceil_div(length.raw, page_bytes.raw));
   buffer.doorbell_page = place.page;

@@ -1,4 +1,4 @@
-// verbs::Device: what one process sees of its host and its RDMA device. Programs (traces and workloads) drive it and know nothing
+// verbs::Device: what processes see of their host and its RDMA device. Programs (traces and workloads) drive it and know nothing
 // else; the simulator implements it in user/, a backend on libibverbs can implement it on real hardware.
 //
 // Every call names the thread that makes it and takes a Caller. A call either finishes at once (`Progress::done`, reply filled in) or
@@ -17,7 +17,7 @@
 namespace mtsim::verbs {
 
 using Handle = std::uint32_t;  ///< of a PD, MR, CQ, SRQ or QP; given out by the device, never 0
-using Thread = std::uint32_t;  ///< index of a thread within its process, from 0
+using Thread = std::uint32_t;  ///< index of a thread on its host, from 0
 
 /// What a call answered. `error` is 0 or a positive errno, whatever the sign convention of the C function.
 struct Reply {
