@@ -109,7 +109,7 @@ void memory(Page& page, const std::vector<MemoryStats>& hosts) {
     page.line(fmt::format("  {:<9}{} pages swapped out, {} read back, {} of files dropped, {} moved", m.host, human::count(m.swapped_out),
                           human::count(m.swapped_in), human::count(m.dropped), human::count(m.migrated)));
     if (m.left_pins != 0)
-      page.line(fmt::format("  {:<9}hazard: {} pinned pages that the program no longer sees, as it wrote to them after a fork", "",
+      page.line(fmt::format("  {:<9}hazard: {} pinned pages that the program no longer sees, written to after a fork", "",
                             human::count(m.left_pins)));
     if (m.killed == 0) continue;
     page.line(fmt::format("  {:<9}out of memory at {}: the kernel killed {}; {} of {} were in frames,", "", human::time(m.killed_at),
