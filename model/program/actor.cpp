@@ -21,12 +21,13 @@ Actor::Actor(ActorId id, const Scene& scene, std::unique_ptr<Cursor> operations)
     : id_(id),
       scene_(scene),
       thread_(scene.names.actors()[id].thread),
+      process_(scene.names.child_of(id) ? *scene.names.child_of(id) + 1 : 0),
       device_(scene.devices[scene.names.actors()[id].host]),
       requests_(scene.requests[scene.names.actors()[id].host]),
       lookout_(scene.lookouts[scene.names.actors()[id].host]),
       operations_(std::move(operations)),
-      unborn_(scene.names.child_of(id).has_value()) {
-  if (unborn_) scene.children[*scene.names.child_of(id)].push_back(this);
+      unborn_(process_ != 0) {
+  if (unborn_) scene.children[process_ - 1].push_back(this);
   lists_.push_back(std::make_unique<List>());
   lookout_.threads.push_back(this);
 }
@@ -170,7 +171,7 @@ std::string Actor::text(std::uint64_t wr) const {
 std::string Actor::where() const {
   const std::string& who = scene_.names.actors()[id_].name;
   if (done()) return who + " has ended";
-  if (unborn_) return who + " waits for fork " + scene_.names.child_name(*scene_.names.child_of(id_));
+  if (unborn_) return who + " waits for fork " + scene_.names.child_name(process_ - 1);
   if (begun_ == 0) return who + " has not started";
   return who + " at line " + std::to_string(op_.line) + ": " + text(op_.wr);
 }

@@ -133,6 +133,7 @@ class Actor final : public verbs::Caller {
   const ActorId id_;
   const Scene scene_;
   const verbs::Thread thread_;
+  const std::uint32_t process_;  ///< 0, or one more than the copy of a process that it runs in
   verbs::Device* const device_;
   Requests& requests_;
   Lookout& lookout_;
@@ -142,7 +143,7 @@ class Actor final : public verbs::Caller {
   Op op_;
   verbs::Reply reply_;
   std::uint64_t begun_ = 0;
-  bool unborn_;                 ///< its process has not been forked
+  bool unborn_ = false;         ///< its process has not been forked
   bool exhausted_ = false;      ///< the cursor has come to its end
   bool lacking_ = false;        ///< the current line lacks an object and has failed
   verbs::RegMrRequest reg_mr_;  ///< of the call under way

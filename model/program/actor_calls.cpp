@@ -48,7 +48,8 @@ Progress Actor::issue_call() {
 
 Progress Actor::issue_memory() {
   const Object& o = scene_.objects[op_.id];
-  if (o.life != Life::alive || o.kind != ObjectKind::buf) return lack(op_.id);
+  const bool there = o.life == Life::alive || (o.life == Life::gone && o.gone_in != process_);
+  if (!there || o.kind != ObjectKind::buf) return lack(op_.id);
   const std::uint64_t rest = op_.offset < o.length.raw ? o.length.raw - op_.offset : 0;
   const Bytes length(op_.whole ? rest : op_.length);
   const Va address = o.address + Bytes(op_.offset);
@@ -229,7 +230,9 @@ void Actor::record_gone() {
       o.length = rereg_mr_.length;
       break;
     case Kind::munmap:
-      if (op_.offset == 0 && (op_.whole || op_.length >= o.length.raw)) o.life = Life::gone;
+      if (op_.offset != 0 || (!op_.whole && op_.length < o.length.raw)) break;
+      o.life = Life::gone;
+      o.gone_in = process_;
       break;
     case Kind::dealloc_pd:
     case Kind::dereg_mr:

@@ -136,3 +136,19 @@ TEST_CASE("actors of a copy wait for its fork, and threads of other names do not
   CHECK(std::find(fewer.begin(), fewer.end(), "fork_init true") == fewer.end());
   CHECK(std::find(fewer.begin(), fewer.end(), "cap_ipc_lock false") != fewer.end());
 }
+
+TEST_CASE("a buffer that one process unmaps is still there in its copies") {
+  TraceRun t(
+      "a.t0 mmap buf len=64K\n"
+      "a.t0 fork kid\n"
+      "a.kid_t0 barrier gone n=2\n"
+      "a.t0 munmap buf\n"
+      "a.t0 barrier gone n=2\n"
+      "a.t0 touch buf expect=EINVAL\n"
+      "a.kid_t0 touch buf\n"
+      "a.kid_t0 munmap buf\n"
+      "a.kid_t0 touch buf expect=EINVAL\n");
+  t.run->run();
+  CHECK(t.run->actors().done());
+  CHECK(t.run->surprises() == std::vector<std::string>{});
+}
