@@ -1,5 +1,7 @@
 #include "host/address_space.h"
 
+#include "host/address_space_common.h"
+
 #include <algorithm>
 #include <cerrno>
 #include <iterator>
@@ -135,10 +137,10 @@ int AddressSpace::check_forced_pin(const Vma& vma, bool write) {
 
 FaultReply AddressSpace::fault_in(Va va, Bytes length, bool write) {
   std::uint64_t reached = 0;
-  return length.raw == 0 ? FaultReply{} : fault_pages(va, length, write, &check_touch, {0, 0}, reached);
+  return length.raw == 0 ? FaultReply{} : fault_pages(va, length, {write, write, &check_touch}, {0, 0}, reached);
 }
 
-FaultReply AddressSpace::fault_pages(Va va, Bytes length, bool write, Check check, Range keep, std::uint64_t& reached) {
+FaultReply AddressSpace::fault_pages(Va va, Bytes length, const Access& access, Range keep, std::uint64_t& reached) {
   FaultReply reply;
   reached = page_of(va);
   if (beyond_user_space(va, length)) {
@@ -149,21 +151,33 @@ FaultReply AddressSpace::fault_pages(Va va, Bytes length, bool write, Check chec
   std::uint64_t counted = 0;  // batches, with absent pages or without
   for (std::uint64_t& page = reached; page < end;) {
     const auto at = holding(page);
-    reply.error = at == vmas_.end() ? EFAULT : check(at->second, write);
+    reply.error = at == vmas_.end() ? EFAULT : access.check(at->second, access.write);
     if (reply.error != 0) return reply;
     const std::uint64_t stop = std::min(end, at->second.end);
     if (at->second.backing == Backing::io) page = stop;  // a device window has no frames
     while (page < stop) {
-      const auto absent = table_.gap_around(page, at->first, at->second.end);
+      auto absent = table_.gap_around(page, at->first, at->second.end);
       if (!absent) {
-        page = std::min(stop, table_.present_until(page));
+        const auto part = table_.part_from(page, stop);
+        if (part->sharing == Sharing::alone || !access.unshares) page = part->end();
+        else reply.error = unshare(at->second, page, stop, keep, reply);
+        if (reply.error != 0) return reply;
         continue;
+      }
+      if (const Vma& vma = at->second; vma.common != nullptr) {
+        const std::uint64_t mapped = map_common(vma, page, *absent, stop, reply);
+        if (mapped != page) {
+          page = mapped;
+          continue;
+        }
+        absent = vma.common->table.gap_around(page, absent->first, absent->end);
       }
       const PageTable::Gap wanted{page, std::min(stop, absent->end)};
       const std::uint64_t batch = std::max(counted, (wanted.first - first) / pin_batch_pages);
       counted = ceil_div(wanted.end - first, pin_batch_pages);
       reply.batches += counted - std::min(counted, batch);
       reply.error = fill(at->second, *absent, wanted, keep, reply);
+      if (at->second.common != nullptr) publish(at->second, *absent);
       if (reply.error != 0) {
         while (page < wanted.end && !table_.gap_around(page, page, wanted.end)) page = table_.present_until(page);
         return reply;
@@ -198,8 +212,8 @@ std::uint64_t AddressSpace::bring(const Vma& vma, std::uint64_t first, std::uint
   const std::uint64_t size = leaf_pages(leaf);
   FaultCounts& faults = reply.faults;
   while (first < end) {
-    const std::uint64_t leaves = std::min((end - first) / size, allocatable() / size);
-    const auto got = leaves == 0 ? std::vector<FrameExtent>{} : pool_->allocate(leaf, leaves);
+    const auto got = take(leaf, (end - first) / size, keep, reply.reclaimed);
+    if (got.empty()) break;
     for (const FrameExtent& frames : got) {
       const std::uint64_t back = forget_swapped(first, first + frames.count);
       table_.map(start_of(first), frames, leaf);
@@ -209,12 +223,22 @@ std::uint64_t AddressSpace::bring(const Vma& vma, std::uint64_t first, std::uint
       faults.swapped_in += back;
       if (vma.backing == Backing::anonymous || vma.huge()) faults.zeroed += page_bytes * (frames.count - back);
     }
-    if (first >= end || !got.empty()) continue;
-    // Nobody reclaims for a huge page: small ones come instead.
-    if (leaf != Leaf::page_4k || reclaim(end - first, keep, reply.reclaimed) == 0) break;
   }
-  if (first < end && leaf == Leaf::page_4k) reply.reclaimed.out_of_memory = true;
   return first;
+}
+
+std::vector<FrameExtent> AddressSpace::take(Leaf leaf, std::uint64_t leaves, Range keep, ReclaimCounts& reclaimed) {
+  const std::uint64_t size = leaf_pages(leaf);
+  for (;;) {
+    const std::uint64_t there = std::min(leaves, allocatable() / size);
+    // Nobody reclaims for a huge page: small ones come instead.
+    if (there != 0 || leaf != Leaf::page_4k) {
+      if (auto got = pool_->allocate(leaf, there); !got.empty() || leaf != Leaf::page_4k) return got;
+    }
+    if (reclaim(leaves, keep, reclaimed) != 0) continue;
+    reclaimed.out_of_memory = true;
+    return {};
+  }
 }
 
 PinReply AddressSpace::pin(Va va, Bytes length, bool write, bool by_force) {
@@ -223,7 +247,7 @@ PinReply AddressSpace::pin(Va va, Bytes length, bool write, bool by_force) {
   const std::uint64_t first = page_of(va);
   // What has been pinned is out of reclaim's reach already when the next page is asked for.
   const Range keep{first, first + pages_spanned(va.raw, length).raw};
-  const FaultReply faulted = fault_pages(va, length, write, by_force ? &check_forced_pin : &check_pin, keep, reached);
+  const FaultReply faulted = fault_pages(va, length, {write, true, by_force ? &check_forced_pin : &check_pin}, keep, reached);
   reply.error = faulted.error;
   reply.faults = faulted.faults;
   reply.reclaimed = faulted.reclaimed;
@@ -234,12 +258,12 @@ PinReply AddressSpace::pin(Va va, Bytes length, bool write, bool by_force) {
   }
   reply.range = {va, length, std::make_shared<const DmaMap>(table_.dma_map(va, length))};
   reply.counts = table_.count(va, length);
-  for (const FrameExtent& frames : reply.range.map->extents()) pool_->hold(frames);
+  for (const FrameExtent& frames : reply.range.map->extents()) pool_->pin(frames);
   return reply;
 }
 
 void AddressSpace::unpin(const PinnedRange& range) {
-  for (const FrameExtent& frames : range.map->extents()) pool_->release(frames);
+  for (const FrameExtent& frames : range.map->extents()) pool_->unpin(frames);
 }
 
 }  // namespace mtsim

@@ -1,8 +1,9 @@
 // The memory of one process: its mappings (VMAs), its page table, and the pins that outlive both. Pure state: calls say what they did, the
 // kernel model gives it a duration.
 //
-// Every call returns 0 or a positive errno. Simplifications: a read touch brings in a frame as a write does (there is no shared zero
-// page), and no page is ever copied on write, since nothing forks. Mappings join again only with parts of the same mmap.
+// Every call returns 0 or a positive errno. A fork makes another one that has the same pages until either writes to them. Simplifications:
+// a read touch brings in a frame as a write does (there is no shared zero page), a private mapping of a file is as anonymous memory once
+// touched, and pages that several processes map are neither swapped out nor moved. Mappings join again only with parts of the same mmap.
 #pragma once
 
 #include <boost/icl/interval_set.hpp>
@@ -10,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "base/dma_map.h"
 #include "base/units.h"
@@ -89,10 +91,15 @@ struct PinReply {
   PageCounts before_error;    ///< what lies before the page that could not be pinned: it was pinned and let go again
 };
 
+struct ForkReply;
+
 class AddressSpace {
  public:
-  /// The pool must outlive it.
-  explicit AddressSpace(FramePool& pool, const AddressSpaceLimits& limits = {}) : pool_(&pool), limits_(limits), table_(pool.law()) {}
+  /// The pool must outlive it and all that are forked from it.
+  explicit AddressSpace(FramePool& pool, const AddressSpaceLimits& limits = {});
+  AddressSpace(const AddressSpace&) = delete;
+  AddressSpace& operator=(const AddressSpace&) = delete;
+  ~AddressSpace();
 
   /// Takes the lowest free addresses that fit, so that memory mapped after an unmap of the same size gets the same addresses, as it mostly
   /// does on Linux. The length is rounded up to the page size. EINVAL: length 0, `align` or `at` not a multiple of the page size (of 4 KiB
@@ -117,8 +124,17 @@ class AddressSpace {
   /// EFAULT also for device memory and for writing to a shared mapping of a file. After an error nothing is pinned, but what was faulted
   /// in stays. Like the kernel's, a pin of no bytes within a page holds that page.
   /// `by_force`: as before Linux 6.2, where FOLL_FORCE made up for missing rights of private mappings and shared files could be written.
+  /// Pages of private mappings that are shared since a fork are shared no longer: as a write does, and a pin for reading too
+  /// (FAULT_FLAG_UNSHARE; before Linux 6.2 every such pin asked for writing).
   PinReply pin(Va, Bytes, bool write, bool by_force = false);
   void unpin(const PinnedRange&);
+
+  /// A copy for a child (kernel/fork.c, dup_mmap; mm/memory.c, copy_page_range) of all mappings but those that madvise keeps from it.
+  /// Pages of shared mappings are the same ones for ever; the child's page table gets them as it touches them. Those of private mappings
+  /// are shared until a write copies them (wp_page_copy; of a THP, that 4 KiB page only), or finds that nobody else maps them. Pages that
+  /// are pinned are copied at once with `copies_pinned` (Linux since 5.12) and stay as they are in the parent, where the leaf of a THP
+  /// falls into 4 KiB ones; a THP is pinned as a whole. ENOMEM: no frames for copies; no child then.
+  ForkReply fork(bool copies_pinned);
 
   const PageTable& page_table() const { return table_; }
   std::size_t mappings() const { return vmas_.size(); }
@@ -130,6 +146,13 @@ class AddressSpace {
   Pages resident() const;
 
  private:
+  /// The pages of a shared mapping that more than one process has.
+  struct Common;
+  /// Processes that came from one another: they find frames in each other's memory and share room for swapping.
+  struct Family {
+    std::vector<AddressSpace*> members;
+    std::uint64_t swapped = 0;  ///< pages, once for each process
+  };
   struct Vma {
     std::uint64_t end;      ///< first page after it
     std::uint64_t made_by;  ///< number of the mmap
@@ -137,6 +160,7 @@ class AddressSpace {
     verbs::Backing backing;
     bool readable, writable, shared;
     bool dontfork = false;
+    std::shared_ptr<Common> common{};  ///< of a shared mapping, once there has been a fork
     bool huge() const { return page == verbs::PageKind::huge_2m || page == verbs::PageKind::huge_1g; }
     Leaf leaf() const;
     bool same_kind(const Vma& o) const {
@@ -158,10 +182,27 @@ class AddressSpace {
   Vmas::const_iterator holding(std::uint64_t page) const;
   void cut(std::uint64_t page);
   bool splits_huge_page(std::uint64_t edge) const;
+  struct Access {
+    bool write;     ///< asks for the right to write
+    bool unshares;  ///< pages of private mappings must be this process's alone
+    Check check;
+  };
   /// `keep`: pages that reclaim leaves alone while these are brought in. `reached`: the first page that could not be.
-  FaultReply fault_pages(Va, Bytes, bool write, Check, Range keep, std::uint64_t& reached);
+  FaultReply fault_pages(Va, Bytes, const Access&, Range keep, std::uint64_t& reached);
   int fill(const Vma&, PageTable::Gap absent, PageTable::Gap wanted, Range keep, FaultReply&);
   std::uint64_t bring(const Vma&, std::uint64_t first, std::uint64_t end, Leaf, Range keep, FaultReply&);
+  /// Up to so many pages of that size, none when there are none. Small ones may be taken from elsewhere first.
+  std::vector<FrameExtent> take(Leaf, std::uint64_t leaves, Range keep, ReclaimCounts&);
+  /// Maps what others have of a shared mapping, from absent page `page` on, and returns where it stopped.
+  std::uint64_t map_common(const Vma&, std::uint64_t page, PageTable::Gap absent, std::uint64_t stop, FaultReply&);
+  /// What has been brought in among these pages is everybody's.
+  void publish(const Vma&, PageTable::Gap);
+  /// Makes shared pages from `page` on this process's alone and moves `page` to where it stopped: an errno.
+  int unshare(const Vma&, std::uint64_t& page, std::uint64_t stop, Range keep, FaultReply&);
+  int copy_pages(const Vma&, std::uint64_t first, bool copies_pinned, AddressSpace& child, ForkReply&);
+  /// exit_mmap, of a child that could not be made.
+  void drop();
+  std::uint64_t swap_room() const;
 
   /// Makes [first, end) a mapping of its own out of the one that holds it, and gives it to `change`; then it joins its neighbours again
   /// where they are alike (vma_modify). EINVAL, ENOMEM as mprotect.
@@ -179,11 +220,13 @@ class AddressSpace {
   /// stand where it stopped.
   std::uint64_t evict(std::uint64_t& page, std::uint64_t end, std::uint64_t most, ReclaimCounts&);
   std::uint64_t reclaim(std::uint64_t pages, Range keep, ReclaimCounts&);
+  std::uint64_t reclaim_here(std::uint64_t pages, Range keep, ReclaimCounts&);
   std::uint64_t migrate(std::uint64_t first, std::uint64_t end);
   std::uint64_t allocatable() const;
 
   FramePool* pool_;
   AddressSpaceLimits limits_;
+  std::shared_ptr<Family> family_;
   PageTable table_;
   Vmas vmas_;
   std::uint64_t maps_made_ = 0;
@@ -193,6 +236,16 @@ class AddressSpace {
   /// Free pages of the address space, from a place where Linux on x86-64 puts mappings to the end of user space.
   boost::icl::interval_set<std::uint64_t> free_{
       boost::icl::discrete_interval<std::uint64_t>(0x7000'0000'0000 / page_bytes.raw, 0x7fff'ffff'f000 / page_bytes.raw)};
+};
+
+struct ForkReply {
+  int error = 0;
+  std::unique_ptr<AddressSpace> child;  ///< none after an error
+  std::uint64_t mappings = 0;           ///< that were copied
+  std::uint64_t leaves = 0;             ///< of the page table that were copied
+  std::uint64_t copies = 0;             ///< of these, those whose pages were, too
+  Bytes copied;                         ///< their memory
+  ReclaimCounts reclaimed;
 };
 
 }  // namespace mtsim

@@ -146,6 +146,7 @@ std::uint64_t AddressSpace::forget_swapped(std::uint64_t first, std::uint64_t en
   for (auto at = low; at != high; ++at) there += std::min(end, at->upper()) - std::max(first, at->lower());
   swapped_ -= Interval(first, end);
   swapped_pages_ -= there;
+  family_->swapped -= there;
   return there;
 }
 
@@ -177,13 +178,14 @@ std::uint64_t AddressSpace::evict(std::uint64_t& page, std::uint64_t end, std::u
     // Found before any of them goes: the pool's answer is about the extent as it is.
     for (const PageSpan& loose : pool_->held_once(part->frames)) {
       std::uint64_t pages = std::min(loose.end - loose.first, round_up(most - taken, leaf_pages(part->leaf)));
-      if (to_swap) pages = std::min(pages, limits_.swap.raw - swapped_pages_);
+      if (to_swap) pages = std::min(pages, swap_room());
       if (pages == 0) break;
       const std::uint64_t at = part->first + loose.first;
       for (const FrameExtent& frames : table_.unmap(start_of(at), bytes_of(pages))) pool_->release(frames);
       if (to_swap) {
         swapped_ += Interval(at, at + pages);
         swapped_pages_ += pages;
+        family_->swapped += pages;
       }
       (to_swap ? counts.swapped_out : counts.dropped) += pages;
       taken += pages;
@@ -196,10 +198,22 @@ std::uint64_t AddressSpace::evict(std::uint64_t& page, std::uint64_t end, std::u
   return taken;
 }
 
-/// Direct reclaim. Which page is the oldest is not known: a hand goes round the address space.
+std::uint64_t AddressSpace::swap_room() const { return limits_.swap.raw - std::min(limits_.swap.raw, family_->swapped); }
+
+/// Direct reclaim: from one process after the other, the oldest first.
 std::uint64_t AddressSpace::reclaim(std::uint64_t pages, Range keep, ReclaimCounts& counts) {
   constexpr std::uint64_t cluster = 32;  // SWAP_CLUSTER_MAX
   const std::uint64_t want = std::max(pages, cluster);
+  std::uint64_t taken = 0;
+  for (AddressSpace* member : family_->members) {
+    taken += member->reclaim_here(want - taken, member == this ? keep : Range{0, 0}, counts);
+    if (taken >= want) break;
+  }
+  return taken;
+}
+
+/// Which page is the oldest is not known: a hand goes round the address space.
+std::uint64_t AddressSpace::reclaim_here(std::uint64_t want, Range keep, ReclaimCounts& counts) {
   const std::uint64_t last = ~std::uint64_t{0} / page_bytes.raw;
   std::uint64_t taken = 0;
   const auto sweep = [&](std::uint64_t first, std::uint64_t end) {

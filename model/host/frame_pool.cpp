@@ -71,7 +71,7 @@ FramePool::FramePool(const FramePoolParams& params)
 FrameExtent FramePool::take(Layout layout, std::uint64_t first, std::uint64_t count) {
   const Interval taken(first, first + count);
   free_in(layout) -= taken;
-  holders_ += std::make_pair(taken, std::uint32_t{1});
+  holders_ += std::make_pair(taken, Count{1, 0});
   free_ -= count;
   return {first, count, layout};
 }
@@ -145,18 +145,18 @@ std::optional<FrameExtent> FramePool::allocate_contiguous(Bytes size, Bytes alig
   return find_contiguous(layout, count, align_pages);
 }
 
-void FramePool::hold(const FrameExtent& extent) {
+void FramePool::add(const FrameExtent& extent, Count holders) {
   if (extent.count == 0) return;
   const Interval held(extent.first, extent.end());
   assert(boost::icl::contains(holders_, held));
-  holders_ += std::make_pair(held, std::uint32_t{1});
+  holders_ += std::make_pair(held, holders);
 }
 
-void FramePool::release(const FrameExtent& extent) {
+void FramePool::take_off(const FrameExtent& extent, Count holders) {
   if (extent.count == 0) return;
   const Interval released(extent.first, extent.end());
   assert(boost::icl::contains(holders_, released));
-  holders_ -= std::make_pair(released, std::uint32_t{1});
+  holders_ -= std::make_pair(released, holders);
   Set gone(released);
   const auto [first, last] = holders_.equal_range(released);
   for (auto at = first; at != last; ++at) gone -= at->first;
@@ -167,13 +167,49 @@ std::vector<PageSpan> FramePool::held_once(const FrameExtent& extent) const {
   std::vector<PageSpan> out;
   const auto [low, high] = holders_.equal_range(Interval(extent.first, extent.end()));
   for (auto at = low; at != high; ++at) {
-    if (at->second != 1) continue;
+    if (at->second.mappings + at->second.pins != 1) continue;
     const std::uint64_t first = std::max(at->first.lower(), extent.first) - extent.first;
     const std::uint64_t end = std::min(at->first.upper(), extent.end()) - extent.first;
     if (!out.empty() && out.back().end == first) out.back().end = end;
     else out.push_back({first, end});
   }
   return out;
+}
+
+template <class Question>
+FramePool::Alike FramePool::alike(const FrameExtent& extent, Question question) const {
+  Alike out;
+  // Frames up to `end` are so, or not: false when that ends the stretch.
+  const auto goes_on = [&](std::uint64_t end, bool yes) {
+    if (out.pages == 0) out.yes = yes;
+    if (yes != out.yes) return false;
+    out.pages = std::min(end, extent.end()) - extent.first;
+    return true;
+  };
+  const auto [low, high] = holders_.equal_range(Interval(extent.first, extent.end()));
+  for (auto at = low; at != high; ++at) {
+    const bool gap = at->first.lower() > extent.first + out.pages;
+    if (gap && !goes_on(at->first.lower(), question(Count{}))) return out;
+    if (!goes_on(at->first.upper(), question(at->second))) return out;
+  }
+  goes_on(extent.end(), question(Count{}));
+  return out;
+}
+
+FramePool::Alike FramePool::mapped_once(const FrameExtent& extent) const {
+  return alike(extent, [](const Count& count) { return count.mappings == 1; });
+}
+
+FramePool::Alike FramePool::pinned(const FrameExtent& extent) const {
+  return alike(extent, [](const Count& count) { return count.pins != 0; });
+}
+
+std::uint64_t FramePool::count_pinned(const FrameExtent& extent) const {
+  std::uint64_t pages = 0;
+  const auto [low, high] = holders_.equal_range(Interval(extent.first, extent.end()));
+  for (auto at = low; at != high; ++at)
+    if (at->second.pins != 0) pages += std::min(at->first.upper(), extent.end()) - std::max(at->first.lower(), extent.first);
+  return pages;
 }
 
 void FramePool::give_back(Layout layout, const Interval& freed) {

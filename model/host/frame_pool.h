@@ -36,13 +36,26 @@ class FramePool {
   /// of two), held once; nothing when there is none. The memory comes out of whole segments (up to 2 MiB) or regions.
   std::optional<FrameExtent> allocate_contiguous(Bytes size, Bytes align = page_bytes);
 
-  /// One more holder for each frame of the extent (a pin). Every frame must have one already.
-  void hold(const FrameExtent&);
-  /// One holder less; frames without any are free again.
-  void release(const FrameExtent&);
+  /// One more mapping for each frame of the extent. Every frame must have a holder already.
+  void hold(const FrameExtent& extent) { add(extent, {1, 0}); }
+  /// One mapping less; frames without any holder are free again.
+  void release(const FrameExtent& extent) { take_off(extent, {1, 0}); }
+  /// The same for pins.
+  void pin(const FrameExtent& extent) { add(extent, {0, 1}); }
+  void unpin(const FrameExtent& extent) { take_off(extent, {0, 1}); }
 
-  /// The parts of the extent that have a single holder, as pages of it: what is pinned has more.
+  /// The parts of the extent that have a single holder, as pages of it: what is pinned or shared has more.
   std::vector<PageSpan> held_once(const FrameExtent&) const;
+  /// What is so of the extent's first frame, and of how many from there on.
+  struct Alike {
+    bool yes = false;
+    std::uint64_t pages = 0;
+  };
+  /// Whether there is one mapping, pins apart.
+  Alike mapped_once(const FrameExtent&) const;
+  Alike pinned(const FrameExtent&) const;
+  /// How many frames of the extent are pinned.
+  std::uint64_t count_pinned(const FrameExtent&) const;
 
   const FrameLaw& law() const { return law_; }
   Pages size() const { return Pages(size_); }
@@ -53,13 +66,31 @@ class FramePool {
  private:
   using Set = boost::icl::interval_set<std::uint64_t>;
   using Interval = boost::icl::discrete_interval<std::uint64_t>;
-  using Holders = boost::icl::interval_map<std::uint64_t, std::uint32_t>;
+  struct Count {
+    std::uint32_t mappings = 0, pins = 0;
+    Count& operator+=(const Count& o) {
+      mappings += o.mappings;
+      pins += o.pins;
+      return *this;
+    }
+    Count& operator-=(const Count& o) {
+      mappings -= o.mappings;
+      pins -= o.pins;
+      return *this;
+    }
+    friend bool operator==(const Count&, const Count&) = default;
+  };
+  using Holders = boost::icl::interval_map<std::uint64_t, Count>;
 
   Set& free_in(Layout layout) { return free_sets_[static_cast<std::size_t>(layout)]; }
   FrameExtent take(Layout, std::uint64_t first, std::uint64_t count);
   std::optional<FrameExtent> find_contiguous(Layout, std::uint64_t count, std::uint64_t align);
   bool open_units(Layout, std::uint64_t count, std::uint64_t align);
   void give_back(Layout, const Interval&);
+  void add(const FrameExtent&, Count);
+  void take_off(const FrameExtent&, Count);
+  template <class Question>
+  Alike alike(const FrameExtent&, Question) const;
 
   FrameLaw law_;
   std::uint64_t size_;

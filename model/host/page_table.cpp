@@ -38,7 +38,7 @@ PageTable::Entries::const_iterator PageTable::holding(std::uint64_t page) const 
   return page < at->first + at->second.frames.count ? at : entries_.end();
 }
 
-void PageTable::map(Va va, const FrameExtent& frames, Leaf leaf) {
+void PageTable::map(Va va, const FrameExtent& frames, Leaf leaf, Sharing sharing) {
   if (frames.count == 0) return;
   const std::uint64_t page = va.raw / page_bytes.raw;
   assert(page % leaf_pages(leaf) == 0 && frames.count % leaf_pages(leaf) == 0);
@@ -48,12 +48,12 @@ void PageTable::map(Va va, const FrameExtent& frames, Leaf leaf) {
     // First touch of page after page must not grow the map.
     auto& [first, before] = *std::prev(after);
     assert(first + before.frames.count <= page);
-    if (first + before.frames.count == page && before.leaf == leaf && before.frames.continues_in(frames)) {
+    if (first + before.frames.count == page && before.same_kind({frames, leaf, sharing}) && before.frames.continues_in(frames)) {
       before.frames.count += frames.count;
       return;
     }
   }
-  entries_.emplace_hint(after, page, Entry{frames, leaf});
+  entries_.emplace_hint(after, page, Entry{frames, leaf, sharing});
 }
 
 void PageTable::cut(std::uint64_t page) {
@@ -64,7 +64,7 @@ void PageTable::cut(std::uint64_t page) {
   const std::uint64_t end = start + entry.frames.count;
   entries_.erase(found);
   const auto put = [&](std::uint64_t from, std::uint64_t to, Leaf leaf) {
-    if (from < to) entries_.emplace(from, Entry{entry.frames.part(from - start, to - from), leaf});
+    if (from < to) entries_.emplace(from, Entry{entry.frames.part(from - start, to - from), leaf, entry.sharing});
   };
   const std::uint64_t size = leaf_pages(entry.leaf);
   const std::uint64_t below = round_down(page, size), above = round_up(page, size);
@@ -72,6 +72,33 @@ void PageTable::cut(std::uint64_t page) {
   put(below, page, Leaf::page_4k);
   put(page, above, Leaf::page_4k);
   put(above, end, entry.leaf);
+}
+
+template <class Change>
+void PageTable::change(std::uint64_t first, std::uint64_t end, Change change) {
+  cut(first);
+  cut(end);
+  auto at = entries_.lower_bound(first);
+  while (at != entries_.end() && at->first <= end) {
+    if (at->first < end) change(at->second);
+    if (at != entries_.begin()) {
+      auto& [start, before] = *std::prev(at);
+      if (start + before.frames.count == at->first && before.same_kind(at->second) && before.frames.continues_in(at->second.frames)) {
+        before.frames.count += at->second.frames.count;
+        at = entries_.erase(at);
+        continue;
+      }
+    }
+    ++at;
+  }
+}
+
+void PageTable::split(std::uint64_t first, std::uint64_t end) {
+  change(first, end, [](Entry& entry) { entry.leaf = Leaf::page_4k; });
+}
+
+void PageTable::share(std::uint64_t first, std::uint64_t end, Sharing sharing) {
+  change(first, end, [&](Entry& entry) { entry.sharing = sharing; });
 }
 
 std::vector<FrameExtent> PageTable::unmap(Va va, Bytes length) {
@@ -120,7 +147,7 @@ std::optional<PageTable::Part> PageTable::part_from(std::uint64_t page, std::uin
   if (at == entries_.end() || at->first >= high) return std::nullopt;
   const std::uint64_t low = std::max(page, at->first);
   const std::uint64_t end = std::min(high, at->first + at->second.frames.count);
-  return Part{low, at->second.frames.part(low - at->first, end - low), at->second.leaf};
+  return Part{low, at->second.frames.part(low - at->first, end - low), at->second.leaf, at->second.sharing};
 }
 
 template <class Visit>

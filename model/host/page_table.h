@@ -28,6 +28,13 @@ struct PageCounts {
 /// Pages that pin_user_pages takes at a time: one page full of page pointers.
 inline constexpr std::uint64_t pin_batch_pages = 512;
 
+/// Whether a page may be written in place.
+enum class Sharing : std::uint8_t {
+  alone,          ///< as far as it is the page table's business
+  copy_on_write,  ///< since a fork: another process may have it too
+  with_pins,      ///< the same, of a page that this process had pinned before the fork
+};
+
 class PageTable {
  public:
   struct Hit {
@@ -42,10 +49,15 @@ class PageTable {
   explicit PageTable(FrameLaw law) : law_(law) {}
 
   /// Puts the frames at `va`, a multiple of the leaf's size, as the extent's length is. The pages must be absent.
-  void map(Va, const FrameExtent&, Leaf);
+  void map(Va, const FrameExtent&, Leaf, Sharing = Sharing::alone);
   /// Takes away the pages that the range touches and returns their frames, lowest address first. A 2 MiB leaf that is cut becomes 4 KiB
   /// leaves.
   std::vector<FrameExtent> unmap(Va, Bytes);
+  /// Makes two of a leaf that `page` lies within.
+  void cut(std::uint64_t page);
+  /// Makes 4 KiB leaves of all leaves of pages [first, end), whose edges are edges of leaves.
+  void split(std::uint64_t first, std::uint64_t end);
+  void share(std::uint64_t first, std::uint64_t end, Sharing);
 
   std::optional<Hit> lookup(Va) const;
   /// The absent pages around absent page `page`, within [low, high); nothing when the page is present.
@@ -54,9 +66,10 @@ class PageTable {
   std::uint64_t present_until(std::uint64_t page) const;
 
   struct Part {
-    std::uint64_t first;  ///< virtual page
+    std::uint64_t first = 0;  ///< virtual page
     FrameExtent frames;
-    Leaf leaf;
+    Leaf leaf = Leaf::page_4k;
+    Sharing sharing = Sharing::alone;
     std::uint64_t end() const { return first + frames.count; }
   };
   /// The rest of the first extent that has a page at or after `page`, from there on; nothing when there is none below `high`.
@@ -74,11 +87,15 @@ class PageTable {
   struct Entry {
     FrameExtent frames;
     Leaf leaf;
+    Sharing sharing;
+    bool same_kind(const Entry& o) const { return leaf == o.leaf && sharing == o.sharing; }
   };
   using Entries = std::map<std::uint64_t, Entry>;  ///< by first virtual page; no two overlap
 
   Entries::const_iterator holding(std::uint64_t page) const;
-  void cut(std::uint64_t page);
+  /// Calls `change(entry)` for all of pages [first, end), and joins what has become alike.
+  template <class Change>
+  void change(std::uint64_t first, std::uint64_t end, Change change);
   /// Calls `visit(first page, extent, leaf)` for the present parts of pages [first, end).
   template <class Visit>
   void for_each_part(std::uint64_t first, std::uint64_t end, Visit visit) const;

@@ -74,6 +74,12 @@ void DriverParams::declare(Declaration<DriverParams>& d) {
       .means("Greatest scatter-gather entry.")
       .source("mlx5: net/mlx5/core/main.c");
   declare_checks(d);
+  d.field("pins_queues", &DriverParams::pins_queues)
+      .standard("true")
+      .means(
+          "Whether queues lie in memory of the process, which the kernel pins and charges to RLIMIT_MEMLOCK, or in memory that the driver "
+          "allocates itself.")
+      .source("mlx5, mlx4, irdma and hns pin it (hw/mlx5/cq.c, create_cq_user); rxe, siw and efa have it themselves");
   d.field("key", &DriverParams::key)
       .standard("300ns")
       .range("0ns", "1ms")

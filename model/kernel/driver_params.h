@@ -53,6 +53,7 @@ struct DriverParams {
   Bytes table_chunk, context_chunk;
   bool keep_chunks{};
   std::uint64_t push_entries{};
+  bool pins_queues{};
   static void declare(Declaration<DriverParams>& d);
 
   PinRules pin_rules() const;

@@ -26,7 +26,7 @@ engine::Task<int> FaultPath::by_cpu(verbs::Thread thread, Work work) {
 
 engine::Task<int> FaultPath::in_pieces(verbs::Thread thread, Work work, std::uint64_t pieces, bool locks, Call* call) {
   using Mode = SharedState::Mode;
-  SharedState& shared = process_.shared;
+  SharedState& shared = processes_.of(thread).shared;
   const Time common = params_.shared_fault_time(work.faults);
   const Time own = params_.fault_time(work.faults) + params_.reclaim_time(work.reclaimed) - common;
   // One page of 1 GiB is one fault for all of its batches. A thread by itself meets nobody between two pieces.
@@ -40,7 +40,7 @@ engine::Task<int> FaultPath::in_pieces(verbs::Thread thread, Work work, std::uin
       span += shared.count_mmap_lock(thread, scheduler_.now(), params_.line_transfer);
     }
     // The CPU spins where it waits for the others' faults.
-    const engine::Server::Booking passed = shared.page_allocator.book(scheduler_.now(), part(common, i, n));
+    const engine::Server::Booking passed = processes_.page_allocator.book(scheduler_.now(), part(common, i, n));
     if (call != nullptr) {
       call->cost().queued += passed.start - asked;
       call->cost().shared_faults += passed.end - passed.start;

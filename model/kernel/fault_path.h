@@ -3,15 +3,15 @@
 
 #include "engine/flow.h"
 #include "kernel/call.h"
-#include "kernel/process.h"
+#include "kernel/processes.h"
 
 namespace mtsim::kernel {
 
 class FaultPath {
  public:
   /// References outlive the path.
-  FaultPath(engine::Scheduler& scheduler, ports::Cpus& cpus, const KernelParams& params, Process& process)
-      : scheduler_(scheduler), cpus_(cpus), params_(params), process_(process) {}
+  FaultPath(engine::Scheduler& scheduler, ports::Cpus& cpus, const KernelParams& params, Processes& processes)
+      : scheduler_(scheduler), cpus_(cpus), params_(params), processes_(processes) {}
 
   /// What the address space has done at once, and what it takes.
   struct Work {
@@ -31,7 +31,7 @@ class FaultPath {
   engine::Scheduler& scheduler_;
   ports::Cpus& cpus_;
   const KernelParams& params_;
-  Process& process_;
+  Processes& processes_;
 };
 
 }  // namespace mtsim::kernel

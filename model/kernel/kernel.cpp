@@ -44,27 +44,27 @@ Kernel::Kernel(sc_core::sc_module_name module_name, engine::Scheduler& scheduler
   if (!driver.refused_access_flags()) complaints.push_back(fmt::format("driver.refused_access: {}", DriverParams::access_form));
   if (!driver.own_key_access_flags()) complaints.push_back(fmt::format("driver.own_key_access: {}", DriverParams::access_form));
   if (!complaints.empty()) throw UserError(complaints);
-  const RdmaDevice::Shared shared{scheduler_, params_, driver_, iommu_, process_, frames_, registration_};
+  const RdmaDevice::Shared shared{scheduler_, params_, driver_, iommu_, process_, processes_, frames_, registration_};
   for (std::uint32_t nic = 0; nic < nics; ++nic) devices_.push_back(std::make_unique<RdmaDevice>(shared, nic, nics));
 }
 
 Kernel::~Kernel() = default;
 
 void Kernel::end_of_elaboration() {
-  fault_path_ = std::make_unique<FaultPath>(scheduler_, *cpus[0], params_, process_);
+  fault_path_ = std::make_unique<FaultPath>(scheduler_, *cpus[0], params_, processes_);
   for (int nic = 0; nic < static_cast<int>(devices_.size()); ++nic)
     devices_[static_cast<std::size_t>(nic)]->attach({*cpus[0], *memory[0], *command[nic], *umr[nic], *tables[nic], *fault_path_});
 }
 
 void Kernel::start_of_simulation() {
   for (const auto& device : devices_) device->start();
-  note_memory(process_, frames_, scheduler_.now());
+  note_memory(processes_, frames_, scheduler_.now());
 }
 
 MemorySeries Kernel::memory_series() const {
-  MemorySeries series = process_.series;
-  // Rings and tables take frames beside the process.
-  series.note(scheduler_.now(), process_.levels(frames_));
+  MemorySeries series = processes_.series;
+  // Rings and tables take frames beside the processes.
+  series.note(scheduler_.now(), processes_.levels(frames_));
   return series;
 }
 
@@ -73,7 +73,7 @@ ports::Cpus::Run Kernel::system_call(verbs::Thread thread, Time beyond_entry) {
 }
 
 ports::Cpus::Run Kernel::work_locked(verbs::Thread thread, Time span) {
-  return cpus->run(thread, ports::Work::syscall, span + process_.shared.count_mmap_lock(thread, scheduler_.now(), params_.line_transfer));
+  return cpus->run(thread, ports::Work::syscall, span + processes_.of(thread).shared.count_mmap_lock(thread, scheduler_.now(), params_.line_transfer));
 }
 
 Kernel::Answer Kernel::reg_mr(verbs::Thread thread, verbs::RegMrRequest request) {

@@ -1,4 +1,4 @@
-// The kernel of one host, with the one process that uses its NICs: system calls as flows on the host's CPUs.
+// The kernel of one host, with the processes that use its NICs: system calls as flows on the host's CPUs.
 //
 // First version: making, changing and removing PDs, CQs and QPs is a system call and one parameter each, their firmware commands included;
 // only registration is taken apart into its steps (reg_path.h). There is no on-demand paging. Of several NICs all but the first register
@@ -13,7 +13,7 @@
 #include "kernel/driver_params.h"
 #include "kernel/fault_path.h"
 #include "kernel/kernel_params.h"
-#include "kernel/process.h"
+#include "kernel/processes.h"
 #include "kernel/rdma_device.h"
 #include "ports/cpu.h"
 #include "ports/kernel.h"
@@ -43,7 +43,9 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   Answer mprotect(verbs::Thread thread, Va address, Bytes length, bool readable, bool writable) override;
   Answer madvise(verbs::Thread thread, Va address, Bytes length, verbs::Advice advice) override;
   bool copies_pinned_pages() const override { return params_.copy_on_fork; }
-  Bytes page_size_at(Va address) const override { return process_.memory.page_size_at(address); }
+  Bytes page_size_at(verbs::Thread thread, Va address) const override { return processes_.of(thread).memory.page_size_at(address); }
+  bool pins_queues() const override { return driver_.pins_queues; }
+  Answer fork(verbs::Thread thread, verbs::ForkRequest request) override;
   Answer set_memlock(verbs::Thread thread, Bytes limit) override;
   Answer set_cap_ipc_lock(verbs::Thread thread, bool on) override;
   Answer alloc_pd(verbs::Thread thread, std::uint32_t nic) override;
@@ -51,11 +53,11 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   Answer reg_mr(verbs::Thread thread, verbs::RegMrRequest request) override;
   Answer rereg_mr(verbs::Thread thread, verbs::ReregMrRequest request) override;
   Answer dereg_mr(verbs::Thread thread, verbs::Handle mr) override;
-  Answer create_cq(verbs::Thread thread) override;
+  Answer create_cq(verbs::Thread thread, ports::QueueMemory queue) override;
   Answer destroy_cq(verbs::Thread thread, verbs::Handle cq) override;
-  Answer create_srq(verbs::Thread thread, verbs::Handle pd) override;
+  Answer create_srq(verbs::Thread thread, verbs::Handle pd, ports::QueueMemory queue) override;
   Answer destroy_srq(verbs::Thread thread, verbs::Handle srq) override;
-  Answer create_qp(verbs::Thread thread, QpObjects objects, ports::QpAttributes attributes) override;
+  Answer create_qp(verbs::Thread thread, QpObjects objects, ports::QpAttributes attributes, ports::QueueMemory queue) override;
   Answer destroy_qp(verbs::Thread thread, verbs::Handle qp) override;
   Answer modify_qp(verbs::Thread thread, verbs::Handle qp, verbs::QpState state) override;
   Answer connect(verbs::Thread thread, verbs::Handle qp, ports::Kernel& peer, verbs::Handle peer_qp) override;
@@ -65,10 +67,10 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   /// Of the driver of one of the host's NICs.
   const RdmaDevice& device(std::uint32_t nic) const { return *devices_[nic]; }
   const RegistrationTotals& registration() const { return registration_; }
-  const SharedState& shared_state() const { return process_.shared; }
+  const Processes& processes() const { return processes_; }
   /// Up to now.
   MemorySeries memory_series() const;
-  const ports::MemoryUse& memory_use() const { return process_.pressure; }
+  const ports::MemoryUse& memory_use() const { return processes_.pressure; }
   /// Told of every reg_mr, rereg_mr and dereg_mr from now on; null: nobody. After elaboration only.
   void set_observer(ports::RegistrationObserver* observer) {
     for (const auto& device : devices_) device->reg_path().set_observer(observer);
@@ -94,7 +96,8 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   DriverParams driver_;
   IommuParams iommu_;
   FramePool& frames_;
-  Process process_;
+  Process process_;  ///< the first one
+  Processes processes_{process_};
   RegistrationTotals registration_;
   std::vector<std::unique_ptr<RdmaDevice>> devices_;  ///< by the numbers of their NICs
   std::unique_ptr<FaultPath> fault_path_;

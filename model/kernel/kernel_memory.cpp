@@ -27,14 +27,15 @@ Mode mode_of(verbs::Advice advice) {
 }  // namespace
 
 Kernel::Answer Kernel::mmap(verbs::Thread thread, verbs::MmapRequest request) {
+  Process& process = processes_.of(thread);
   co_await system_call(thread, Time());
-  co_await process_.shared.lock_mmap(*cpus[0], thread, Mode::write);
+  co_await process.shared.lock_mmap(*cpus[0], thread, Mode::write);
   co_await work_locked(thread, params_.mmap);
-  const MapReply made = process_.memory.mmap(request);
-  process_.shared.mmap_lock.give(Mode::write);
+  const MapReply made = process.memory.mmap(request);
+  process.shared.mmap_lock.give(Mode::write);
   // mm_populate
   if (made.faults.faults() != 0) co_await fault_path_->by_kernel(thread, {made.faults, made.reclaimed, made.batches}, nullptr);
-  note_pressure(process_, frames_, scheduler_, made.faults, made.reclaimed);
+  note_pressure(processes_, frames_, scheduler_, made.faults, made.reclaimed);
   verbs::Reply reply;
   reply.error = made.error;
   reply.value = made.address.raw;
@@ -43,15 +44,16 @@ Kernel::Answer Kernel::mmap(verbs::Thread thread, verbs::MmapRequest request) {
 
 /// do_vmi_align_munmap: pages are freed when the mappings are gone already, under the lock for reading.
 Kernel::Answer Kernel::munmap(verbs::Thread thread, Va address, Bytes length) {
+  Process& process = processes_.of(thread);
   co_await system_call(thread, Time());
-  co_await process_.shared.lock_mmap(*cpus[0], thread, Mode::write);
+  co_await process.shared.lock_mmap(*cpus[0], thread, Mode::write);
   co_await work_locked(thread, params_.munmap);
-  const UnmapReply gone = process_.memory.munmap(address, length);
-  note_memory(process_, frames_, scheduler_.now());
-  process_.shared.mmap_lock.downgrade();
+  const UnmapReply gone = process.memory.munmap(address, length);
+  note_memory(processes_, frames_, scheduler_.now());
+  process.shared.mmap_lock.downgrade();
   const auto leaves = static_cast<std::int64_t>(gone.unmapped.folios);
   if (leaves != 0) co_await cpus->run(thread, ports::Work::syscall, params_.unmap_page * leaves);
-  process_.shared.mmap_lock.give(Mode::read);
+  process.shared.mmap_lock.give(Mode::read);
   verbs::Reply reply;
   reply.error = gone.error;
   co_return reply;
@@ -60,22 +62,24 @@ Kernel::Answer Kernel::munmap(verbs::Thread thread, Va address, Bytes length) {
 Kernel::Answer Kernel::touch(verbs::Thread thread, Va address, Bytes length, bool write) {
   const auto pages = static_cast<std::int64_t>(pages_spanned(address.raw, length).raw);
   co_await cpus->run(thread, ports::Work::user, params_.touch_page * pages);
-  const FaultReply touched = process_.memory.fault_in(address, length, write);
+  Process& process = processes_.of(thread);
+  const FaultReply touched = process.memory.fault_in(address, length, write);
   if (touched.faults.faults() != 0) co_await fault_path_->by_cpu(thread, {touched.faults, touched.reclaimed, touched.batches});
-  note_pressure(process_, frames_, scheduler_, touched.faults, touched.reclaimed);
+  note_pressure(processes_, frames_, scheduler_, touched.faults, touched.reclaimed);
   verbs::Reply reply;
   reply.error = touched.error;
   co_return reply;
 }
 
 Kernel::Answer Kernel::mprotect(verbs::Thread thread, Va address, Bytes length, bool readable, bool writable) {
+  Process& process = processes_.of(thread);
   co_await system_call(thread, Time());
-  co_await process_.shared.lock_mmap(*cpus[0], thread, Mode::write);
+  co_await process.shared.lock_mmap(*cpus[0], thread, Mode::write);
   co_await work_locked(thread, params_.mprotect);
-  const ProtectReply changed = process_.memory.mprotect(address, length, readable, writable);
+  const ProtectReply changed = process.memory.mprotect(address, length, readable, writable);
   const auto leaves = static_cast<std::int64_t>(changed.leaves);
   if (leaves != 0) co_await cpus->run(thread, ports::Work::syscall, params_.protect_page * leaves);
-  process_.shared.mmap_lock.give(Mode::write);
+  process.shared.mmap_lock.give(Mode::write);
   verbs::Reply reply;
   reply.error = changed.error;
   co_return reply;
@@ -83,33 +87,50 @@ Kernel::Answer Kernel::mprotect(verbs::Thread thread, Va address, Bytes length, 
 
 /// What the system does behind the program's back (pageout, migrate) is done at the expense of the thread that the program names.
 Kernel::Answer Kernel::madvise(verbs::Thread thread, Va address, Bytes length, verbs::Advice advice) {
+  Process& process = processes_.of(thread);
   const Mode mode = mode_of(advice);
   co_await system_call(thread, Time());
-  co_await process_.shared.lock_mmap(*cpus[0], thread, mode);
+  co_await process.shared.lock_mmap(*cpus[0], thread, mode);
   co_await work_locked(thread, params_.madvise);
-  const AdviseReply done = process_.memory.madvise(address, length, advice);
+  const AdviseReply done = process.memory.madvise(address, length, advice);
   const Time pages = params_.unmap_page * static_cast<std::int64_t>(done.dropped) +
                      params_.swap_out * static_cast<std::int64_t>(done.swapped_out) +
                      params_.migrate_page * static_cast<std::int64_t>(done.migrated);
-  process_.pressure.swapped_out += done.swapped_out;
-  process_.pressure.migrated += done.migrated;
-  note_memory(process_, frames_, scheduler_.now());
+  processes_.pressure.swapped_out += done.swapped_out;
+  processes_.pressure.migrated += done.migrated;
+  note_memory(processes_, frames_, scheduler_.now());
   if (pages.raw != 0) co_await cpus->run(thread, ports::Work::syscall, pages);
-  process_.shared.mmap_lock.give(mode);
+  process.shared.mmap_lock.give(mode);
   verbs::Reply reply;
   reply.error = done.error;
   co_return reply;
 }
 
+/// kernel_clone, dup_mmap
+Kernel::Answer Kernel::fork(verbs::Thread thread, verbs::ForkRequest request) {
+  Process& parent = processes_.of(thread);
+  co_await system_call(thread, Time());
+  co_await parent.shared.lock_mmap(*cpus[0], thread, Mode::write);
+  co_await work_locked(thread, params_.fork);
+  ForkReply made = parent.memory.fork(params_.copy_on_fork);
+  if (made.error == 0) processes_.add(scheduler_, parent, std::string(request.child), std::move(made.child), request.threads);
+  co_await cpus->run(thread, ports::Work::syscall, params_.fork_time(made) + params_.reclaim_time(made.reclaimed));
+  parent.shared.mmap_lock.give(Mode::write);
+  note_pressure(processes_, frames_, scheduler_, {}, made.reclaimed);
+  verbs::Reply reply;
+  reply.error = made.error;
+  co_return reply;
+}
+
 Kernel::Answer Kernel::set_memlock(verbs::Thread thread, Bytes limit) {
   co_await system_call(thread, Time());
-  process_.memlock.set_limit(limit);
+  processes_.of(thread).memlock.set_limit(limit);
   co_return verbs::Reply();
 }
 
 Kernel::Answer Kernel::set_cap_ipc_lock(verbs::Thread thread, bool on) {
   co_await system_call(thread, Time());
-  process_.memlock.set_capable(on);
+  processes_.of(thread).memlock.set_capable(on);
   co_return verbs::Reply();
 }
 

@@ -24,10 +24,12 @@ Kernel::Answer Kernel::dealloc_pd(verbs::Thread thread, verbs::Handle pd) {
   co_return reply;
 }
 
-Kernel::Answer Kernel::create_cq(verbs::Thread thread) {
+Kernel::Answer Kernel::create_cq(verbs::Thread thread, ports::QueueMemory queue) {
   co_await system_call(thread, params_.cq);
   verbs::Reply reply;
-  reply.handle = first().cqs.add({});
+  QueuePin pin;
+  reply.error = QueuePin::make(processes_.of(thread), queue, pin);
+  if (reply.error == 0) reply.handle = first().cqs.add({pin});
   co_return reply;
 }
 
@@ -36,18 +38,19 @@ Kernel::Answer Kernel::destroy_cq(verbs::Thread thread, verbs::Handle cq) {
   verbs::Reply reply;
   const Cq* found = first().cqs.find(cq);
   reply.error = found == nullptr ? EINVAL : found->users != 0 ? EBUSY : 0;
-  if (reply.error == 0) first().cqs.remove(cq);
+  if (reply.error == 0) first().cqs.remove(cq).pin.undo();
   co_return reply;
 }
 
-Kernel::Answer Kernel::create_srq(verbs::Thread thread, verbs::Handle pd) {
+Kernel::Answer Kernel::create_srq(verbs::Thread thread, verbs::Handle pd, ports::QueueMemory queue) {
   co_await system_call(thread, params_.srq);
   verbs::Reply reply;
   Pd* found = process_.pds.find(pd);
-  reply.error = found == nullptr || found->device != 0 ? EINVAL : 0;
+  QueuePin pin;
+  reply.error = found == nullptr || found->device != 0 ? EINVAL : QueuePin::make(processes_.of(thread), queue, pin);
   if (reply.error != 0) co_return reply;
   ++found->users;
-  reply.handle = first().srqs.add({pd});
+  reply.handle = first().srqs.add({pd, pin});
   co_return reply;
 }
 
@@ -56,11 +59,14 @@ Kernel::Answer Kernel::destroy_srq(verbs::Thread thread, verbs::Handle srq) {
   verbs::Reply reply;
   const Srq* found = first().srqs.find(srq);
   reply.error = found == nullptr ? EINVAL : found->users != 0 ? EBUSY : 0;
-  if (reply.error == 0) --process_.pds.find(first().srqs.remove(srq).pd)->users;
+  if (reply.error != 0) co_return reply;
+  Srq gone = first().srqs.remove(srq);
+  gone.pin.undo();
+  --process_.pds.find(gone.pd)->users;
   co_return reply;
 }
 
-Kernel::Answer Kernel::create_qp(verbs::Thread thread, QpObjects objects, ports::QpAttributes attributes) {
+Kernel::Answer Kernel::create_qp(verbs::Thread thread, QpObjects objects, ports::QpAttributes attributes, ports::QueueMemory queue) {
   co_await system_call(thread, params_.qp);
   verbs::Reply reply;
   Pd* pd = process_.pds.find(objects.pd);
@@ -71,6 +77,9 @@ Kernel::Answer Kernel::create_qp(verbs::Thread thread, QpObjects objects, ports:
     reply.error = EINVAL;
     co_return reply;
   }
+  QueuePin pin;
+  reply.error = QueuePin::make(processes_.of(thread), queue, pin);
+  if (reply.error != 0) co_return reply;
   if (srq != nullptr) ++srq->users;
   ++pd->users;
   ++send_cq->users;
@@ -79,7 +88,7 @@ Kernel::Answer Kernel::create_qp(verbs::Thread thread, QpObjects objects, ports:
   attributes.receive_pd = srq != nullptr ? srq->pd : objects.pd;
   if (attributes.mtu.raw == 0) attributes.mtu = queue_pairs->link_mtu();
   const std::uint32_t qpn = queue_pairs->create_qp(attributes);
-  reply.handle = first().qps.add({qpn, objects});
+  reply.handle = first().qps.add({qpn, objects, pin});
   reply.value = qpn;
   co_return reply;
 }
@@ -91,8 +100,9 @@ Kernel::Answer Kernel::destroy_qp(verbs::Thread thread, verbs::Handle qp) {
     reply.error = EINVAL;
     co_return reply;
   }
-  const Qp gone = first().qps.remove(qp);
+  Qp gone = first().qps.remove(qp);
   queue_pairs->destroy_qp(gone.qpn);
+  gone.pin.undo();
   --process_.pds.find(gone.objects.pd)->users;
   --first().cqs.find(gone.objects.send_cq)->users;
   --first().cqs.find(gone.objects.recv_cq)->users;

@@ -195,6 +195,39 @@ void declare_changes(Declaration<KernelParams>& d) {
       .source("Linux before 6.2 does (core/umem.c, FOLL_FORCE)");
 }
 
+void declare_fork(Declaration<KernelParams>& d) {
+  d.field("fork", &KernelParams::fork)
+      .standard("60us")
+      .range("0ns", "10ms")
+      .means("Fixed part of a fork: the task, its files, an address space.")
+      .source("estimate: half of what a fork and the end of a small process take together");
+  d.field("fork_mapping", &KernelParams::fork_mapping)
+      .standard("500ns")
+      .range("0ns", "1ms")
+      .means("Of each mapping that a fork copies, its pages apart.")
+      .source("estimate (kernel/fork.c, dup_mmap)");
+  d.field("fork_leaf", &KernelParams::fork_leaf)
+      .standard("35ns")
+      .range("0ns", "100us")
+      .means("Of each page table entry that a fork copies, and write-protects, for a page of whatever size.")
+      .source("published: forks of 6 GB processes take 9 to 13 ms a GB on physical machines (Redis, latency of fork)");
+  d.field("fork_copy", &KernelParams::fork_copy)
+      .standard("400ns")
+      .range("0ns", "1ms")
+      .means("Of each pinned page, of whatever size, that a fork copies for the child, the copying of its bytes apart.")
+      .source("estimate (mm/memory.c, copy_present_page)");
+  d.field("copy_rate", &KernelParams::copy_rate)
+      .standard("60Gb/s")
+      .range("1Gb/s", "10Tb/s")
+      .means("Rate at which a CPU copies a page, for a child or on a write to a page that was shared since a fork.")
+      .source("estimate: slower than clearing, since it reads as well");
+  d.field("fault_found", &KernelParams::fault_found)
+      .standard("500ns")
+      .range("0ns", "1ms")
+      .means("A page fault that needs no new page: of shared memory, or on a write to a page that nobody else has any more.")
+      .source("estimate (mm/memory.c, do_wp_page)");
+}
+
 void declare_objects(Declaration<KernelParams>& d) {
   d.field("interrupt", &KernelParams::interrupt)
       .standard("3us")
@@ -241,13 +274,20 @@ void KernelParams::declare(Declaration<KernelParams>& d) {
   declare_memory(d);
   declare_sharing(d);
   declare_changes(d);
+  declare_fork(d);
   declare_objects(d);
 }
 
 Time KernelParams::fault_time(const FaultCounts& faults) const {
   return fault_4k * static_cast<std::int64_t>(faults.pages_4k) + fault_2m * static_cast<std::int64_t>(faults.pages_2m) +
          fault_1g * static_cast<std::int64_t>(faults.pages_1g) + swap_in * static_cast<std::int64_t>(faults.swapped_in) +
-         transfer_time(faults.zeroed, zero_rate);
+         transfer_time(faults.zeroed, zero_rate) + fault_found * static_cast<std::int64_t>(faults.found) +
+         transfer_time(faults.copied, copy_rate);
+}
+
+Time KernelParams::fork_time(const ForkReply& made) const {
+  return fork_mapping * static_cast<std::int64_t>(made.mappings) + fork_leaf * static_cast<std::int64_t>(made.leaves) +
+         fork_copy * static_cast<std::int64_t>(made.copies) + transfer_time(made.copied, copy_rate);
 }
 
 Time KernelParams::shared_fault_time(const FaultCounts& faults) const {

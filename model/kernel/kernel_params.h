@@ -28,6 +28,8 @@ struct KernelParams {
   Time mmap, munmap, unmap_page, touch_page;
   Time mprotect, madvise, protect_page;
   Time swap_out, swap_in, migrate_page;
+  Time fork, fork_mapping, fork_leaf, fork_copy, fault_found;
+  BitRate copy_rate;
   std::uint64_t max_map_count{};
   bool copy_on_fork{}, pin_by_force{};
   Time pd, cq, srq, qp, modify_qp;
@@ -37,6 +39,8 @@ struct KernelParams {
   Time fault_time(const FaultCounts& faults) const;
   /// The part of it that faults of all CPUs take one after the other.
   Time shared_fault_time(const FaultCounts& faults) const;
+  /// Of a fork beyond its fixed part.
+  Time fork_time(const ForkReply& made) const;
   /// Of finding frames for them.
   Time reclaim_time(const ReclaimCounts& reclaimed) const;
 };

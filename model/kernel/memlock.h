@@ -24,6 +24,12 @@ class Memlock {
   /// Takes a charge back.
   void uncharge(Pages);
   Pages pinned() const { return pinned_; }
+  /// What a child starts with: the same limit and capability, and nothing pinned (mm_init, pinned_vm).
+  Memlock inherited() const {
+    Memlock child = *this;
+    child.pinned_ = Pages(0);
+    return child;
+  }
 
  private:
   Bytes limit_ = unlimited;

@@ -2,16 +2,18 @@
 
 namespace mtsim::kernel {
 
-void note_pressure(Process& process, const FramePool& frames, engine::Scheduler& scheduler, const FaultCounts& faults,
+void note_pressure(Processes& processes, const FramePool& frames, engine::Scheduler& scheduler, const FaultCounts& faults,
                    const ReclaimCounts& reclaimed) {
-  ports::MemoryUse& use = process.pressure;
+  ports::MemoryUse& use = processes.pressure;
+  use.left_pins += faults.left_pins;
   use.swapped_in += faults.swapped_in;
   use.swapped_out += reclaimed.swapped_out;
   use.dropped += reclaimed.dropped;
-  note_memory(process, frames, scheduler.now());
+  note_memory(processes, frames, scheduler.now());
   if (!reclaimed.out_of_memory || use.killed) return;
-  use.killed = {scheduler.now(),          frames.size(),         process.memory.resident(), process.region_pages,
-                process.memory.swapped(), process.pinned_regions};
+  const Process& process = processes.largest();
+  use.killed = {scheduler.now(),        frames.size(), process.memory.resident(), process.region_pages, process.memory.swapped(),
+                process.pinned_regions, process.name,  processes.count()};
   scheduler.request_stop();
 }
 

@@ -1,7 +1,11 @@
 // What the kernel keeps of a process that uses the NIC.
 #pragma once
 
+#include <map>
+#include <memory>
 #include <optional>
+#include <string>
+#include <utility>
 
 #include "host/address_space.h"
 #include "kernel/memlock.h"
@@ -18,17 +22,20 @@ struct Pd {
 };
 
 struct Process {
-  Process(engine::Scheduler& scheduler, FramePool& frames, const AddressSpaceLimits& limits) : memory(frames, limits), shared(scheduler) {}
-  AddressSpace memory;
+  Process(engine::Scheduler& scheduler, FramePool& frames, const AddressSpaceLimits& limits)
+      : Process(scheduler, {}, std::make_unique<AddressSpace>(frames, limits)) {}
+  Process(engine::Scheduler& scheduler, std::string called, std::unique_ptr<AddressSpace> its)
+      : name(std::move(called)), space(std::move(its)), memory(*space), shared(scheduler) {}
+
+  const std::string name;  ///< of a child, as its fork said; the host's first process has none
+  const std::unique_ptr<AddressSpace> space;
+  AddressSpace& memory;
   SharedState shared;
   Memlock memlock;
-  ObjectTable<Pd> pds;
+  ObjectTable<Pd> pds;               ///< of the device file that it opened: children use the same one, and theirs stay empty
   std::uint64_t pinned_regions = 0;  ///< MRs that hold pages
   Pages region_pages;                ///< which they hold; a page counts once for each
-  ports::MemoryUse pressure;         ///< what memory that ran short has led to
-  MemorySeries series;
-
-  MemorySeries::Levels levels(const FramePool& frames) const { return {frames.free(), region_pages, memory.swapped()}; }
+  std::map<std::uint32_t, std::uint32_t> doorbell_pages;  ///< queues by the page that holds their doorbell records
 };
 
 }  // namespace mtsim::kernel

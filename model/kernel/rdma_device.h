@@ -11,6 +11,7 @@
 #include "kernel/kernel_params.h"
 #include "kernel/key_keeper.h"
 #include "kernel/object_table.h"
+#include "kernel/queue_pin.h"
 #include "kernel/reg_path.h"
 #include "kernel/table_writer.h"
 #include "ports/cpu.h"
@@ -22,15 +23,18 @@ namespace mtsim::kernel {
 class RdmaDevice {
  public:
   struct Cq {
+    QueuePin pin;
     std::uint32_t users = 0;  ///< QPs
   };
   struct Srq {
     verbs::Handle pd = 0;
+    QueuePin pin;
     std::uint32_t users = 0;  ///< QPs
   };
   struct Qp {
     std::uint32_t qpn = 0;
     ports::Kernel::QpObjects objects;
+    QueuePin pin;
   };
 
   /// Of the kernel. All of it outlives the device.
@@ -39,7 +43,8 @@ class RdmaDevice {
     const KernelParams& kernel;
     const DriverParams& driver;
     const IommuParams& iommu;
-    Process& process;
+    Process& process;  ///< whose PDs they are
+    Processes& processes;
     const FramePool& frames;
     RegistrationTotals& totals;
   };
@@ -67,7 +72,7 @@ class RdmaDevice {
     const TableWriterContext context{shared_.scheduler, shared_.driver, ports.command, ports.umr, ports.tables, ports.memory};
     keeper_ = std::make_unique<KeyKeeper>(shared_.scheduler, shared_.driver, *keys_, ports.command);
     writer_ = TableWriters::make(shared_.driver.table_writer, context);
-    reg_path_ = std::make_unique<RegPath>(RegPath::Parts{shared_.scheduler, ports.cpus, shared_.kernel, shared_.driver, shared_.process, ports.faults,
+    reg_path_ = std::make_unique<RegPath>(RegPath::Parts{shared_.scheduler, ports.cpus, shared_.kernel, shared_.driver, shared_.process, shared_.processes, ports.faults,
                                                          *writer_, *keeper_, *dma_, shared_.frames, shared_.totals, number_, of_});
   }
   void start() { keeper_->start(); }

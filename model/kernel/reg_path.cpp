@@ -54,44 +54,46 @@ engine::Task<verbs::Reply> RegPath::reg_mr(verbs::Thread thread, verbs::RegMrReq
   co_return reply;
 }
 
-Time RegPath::count_umem(const Call& call) {
-  return parts_.process.shared.count_umem(call.thread(), parts_.scheduler.now(), parts_.kernel.line_transfer);
+Time RegPath::count_umem(const Call& call, Process& process) {
+  return process.shared.count_umem(call.thread(), parts_.scheduler.now(), parts_.kernel.line_transfer);
 }
 
 /// ib_umem_get
 engine::Task<int> RegPath::get_umem(Call& call, const verbs::RegMrRequest& request, Mr& mr) {
   const KernelParams& cost = parts_.kernel;
+  Process& process = parts_.processes.of(call.thread());
   // mmgrab, can_do_mlock, and the charge to mm->pinned_vm.
-  co_await call.work(Step::syscall, Work::registration, cost.registration + count_umem(call));
-  const int refused = admit_pinning(parts_.process.memlock, request.address, request.length, parts_.driver.own_memlock);
+  co_await call.work(Step::syscall, Work::registration, cost.registration + count_umem(call, process));
+  const int refused = admit_pinning(process.memlock, request.address, request.length, parts_.driver.own_memlock);
   if (refused != 0) co_return refused;
 
   // pin_user_pages_fast, batch by batch; what is absent goes through faultin_page.
-  PinReply pinned = parts_.process.memory.pin(request.address, request.length, writable(request.access), cost.pin_by_force);
+  PinReply pinned = process.memory.pin(request.address, request.length, writable(request.access), cost.pin_by_force);
   call.cost().faults += pinned.faults.faults();
   if (pinned.faults.faults() != 0)
     co_await parts_.faults.by_kernel(call.thread(), {pinned.faults, pinned.reclaimed, pinned.batches}, &call);
-  note_pressure(parts_.process, parts_.frames, parts_.scheduler, pinned.faults, pinned.reclaimed);
+  note_pressure(parts_.processes, parts_.frames, parts_.scheduler, pinned.faults, pinned.reclaimed);
   if (pinned.error != 0) {
     // umem_release: what was pinned up to there is let go again.
     const PageCounts& before = pinned.before_error;
     const std::uint64_t batches = before.pages / pin_batch_pages + 1;
     co_await call.work(Step::pin, Work::pin,
                        times(cost.pin_batch, batches) + times(cost.pin_page, before.pages) + times(cost.pin_grab, before.grabs));
-    co_await call.work(Step::unpin, Work::unpin, times(cost.unpin_page, before.pages) + count_umem(call));
-    parts_.process.memlock.uncharge(pages_spanned(request.address.raw, request.length));
+    co_await call.work(Step::unpin, Work::unpin, times(cost.unpin_page, before.pages) + count_umem(call, process));
+    process.memlock.uncharge(pages_spanned(request.address.raw, request.length));
     co_return pinned.error;
   }
   mr.pd = request.pd;
+  mr.process = &process;
   mr.length = request.length;
   mr.access = request.access;
   mr.pinned_for_writing = writable(request.access);
   mr.place = parts_.driver.place(request.access, request.address, request.iova);
   mr.plan = plan_pinning(*pinned.range.map, pinned.counts, parts_.driver.pin_rules());
   mr.range = std::move(pinned.range);
-  ++parts_.process.pinned_regions;
-  parts_.process.region_pages += mr.plan.pages;
-  note_memory(parts_.process, parts_.frames, parts_.scheduler.now());
+  ++process.pinned_regions;
+  process.region_pages += mr.plan.pages;
+  note_memory(parts_.processes, parts_.frames, parts_.scheduler.now());
   const PinPlan& plan = mr.plan;
   totals_.pinned_now += page_bytes * plan.pages.raw;
   totals_.pinned_most = std::max(totals_.pinned_most, totals_.pinned_now);
@@ -151,16 +153,17 @@ translate::Region RegPath::region_of(const Mr& mr, verbs::Handle pd, verbs::Acce
 /// ib_umem_release
 engine::Task<int> RegPath::release_umem(Call& call, const Mr& mr) {
   const KernelParams& cost = parts_.kernel;
+  Process& process = *mr.process;
   // ib_dma_unmap_sgtable_attrs
   co_await parts_.dma.unmap(call, mr.dma);
   // unpin_user_page_range_dirty_lock for each entry; mm->pinned_vm, mmdrop
   co_await call.work(Step::unpin, Work::unpin,
-                     times(cost.unpin_run, mr.plan.sg_entries) + times(cost.unpin_page, mr.plan.pages.raw) + count_umem(call));
-  parts_.process.memory.unpin(mr.range);
-  --parts_.process.pinned_regions;
-  parts_.process.region_pages -= mr.plan.pages;
-  parts_.process.memlock.uncharge(mr.plan.pages);
-  note_memory(parts_.process, parts_.frames, parts_.scheduler.now());
+                     times(cost.unpin_run, mr.plan.sg_entries) + times(cost.unpin_page, mr.plan.pages.raw) + count_umem(call, process));
+  process.memory.unpin(mr.range);
+  --process.pinned_regions;
+  process.region_pages -= mr.plan.pages;
+  process.memlock.uncharge(mr.plan.pages);
+  note_memory(parts_.processes, parts_.frames, parts_.scheduler.now());
   totals_.pinned_now -= page_bytes * mr.plan.pages.raw;
   co_return 0;
 }

@@ -10,7 +10,7 @@
 #include "kernel/fault_path.h"
 #include "kernel/kernel_params.h"
 #include "kernel/key_keeper.h"
-#include "kernel/process.h"
+#include "kernel/processes.h"
 #include "kernel/table_writer.h"
 
 namespace mtsim::kernel {
@@ -30,7 +30,8 @@ class RegPath {
     ports::Cpus& cpus;
     const KernelParams& kernel;
     const DriverParams& driver;
-    Process& process;
+    Process& process;  ///< whose PDs they are
+    Processes& processes;
     FaultPath& faults;
     TableWriter& writer;
     KeyKeeper& keys;
@@ -54,6 +55,7 @@ class RegPath {
  private:
   struct Mr {
     verbs::Handle pd = 0;
+    Process* process = nullptr;  ///< whose pages are pinned
     Key key;
     KeyGrant grant;
     Bytes length;
@@ -80,7 +82,7 @@ class RegPath {
   engine::Task<int> create_mr(Call& call, const verbs::RegMrRequest& request, Mr& mr);
   engine::Task<int> release_umem(Call& call, const Mr& mr);
   /// How long the call's CPU stalls for the counters of a umem.
-  Time count_umem(const Call& call);
+  Time count_umem(const Call& call, Process& process);
   void close(Call& call, int error, Bytes length);
 
   Parts parts_;

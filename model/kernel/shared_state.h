@@ -2,7 +2,6 @@
 #pragma once
 
 #include "engine/read_write_lock.h"
-#include "engine/server.h"
 #include "kernel/cache_line.h"
 #include "ports/cpu.h"
 
@@ -18,8 +17,6 @@ struct SharedState {
   CacheLine mmap_count;  ///< the count within mmap_lock, which readers change, too
   CacheLine pinned_vm;   ///< mm->pinned_vm
   CacheLine mm_count;    ///< mm->mm_count: mmgrab, mmdrop
-  /// What faults of all CPUs share: the zone's and the LRU's lock, the memory controller in clearing. One at a time passes.
-  engine::Server page_allocator;
 
   /// `co_await`, without a wait between: the thread sleeps until it has the mmap lock.
   engine::ReadWriteLock::Take lock_mmap(ports::Cpus& cpus, verbs::Thread thread, Mode mode) {

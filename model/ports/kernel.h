@@ -74,7 +74,13 @@ class RegistrationObserver {
   ~RegistrationObserver() = default;
 };
 
-/// The calls of the host's one process. Each runs on the thread's CPU, which is free while the thread waits for the NIC. Errors stand in
+/// Memory of the process in which a queue lies, which the kernel pins as it pins an MR's (ib_umem_get).
+struct QueueMemory {
+  Pages buffer;
+  std::uint32_t doorbell_page = 0;  ///< number of the page with its doorbell record; queues of a process may share one
+};
+
+/// The calls of the host's processes. Each runs on the thread's CPU, which is free while the thread waits for the NIC. Errors stand in
 /// the reply, as positive errno values.
 class Kernel : public virtual sc_core::sc_interface {
  public:
@@ -89,7 +95,10 @@ class Kernel : public virtual sc_core::sc_interface {
   /// Whether pages that are pinned are copied to a child at fork, so that nobody need keep them from it (ibv_fork_init asks).
   virtual bool copies_pinned_pages() const = 0;
   /// Of the mapping at an address, as /proc/self/smaps tells it.
-  virtual Bytes page_size_at(Va address) const = 0;
+  virtual Bytes page_size_at(verbs::Thread thread, Va address) const = 0;
+  /// Whether queues lie in memory of the process, where the kernel pins them; otherwise the driver has them in its own.
+  virtual bool pins_queues() const = 0;
+  virtual Answer fork(verbs::Thread thread, verbs::ForkRequest request) = 0;
   virtual Answer set_memlock(verbs::Thread thread, Bytes limit) = 0;
   virtual Answer set_cap_ipc_lock(verbs::Thread thread, bool on) = 0;
 
@@ -100,15 +109,15 @@ class Kernel : public virtual sc_core::sc_interface {
   /// The part of ibv_rereg_mr beyond the library.
   virtual Answer rereg_mr(verbs::Thread thread, verbs::ReregMrRequest request) = 0;
   virtual Answer dereg_mr(verbs::Thread thread, verbs::Handle mr) = 0;
-  virtual Answer create_cq(verbs::Thread thread) = 0;
+  virtual Answer create_cq(verbs::Thread thread, QueueMemory queue) = 0;
   virtual Answer destroy_cq(verbs::Thread thread, verbs::Handle cq) = 0;
-  virtual Answer create_srq(verbs::Thread thread, verbs::Handle pd) = 0;
+  virtual Answer create_srq(verbs::Thread thread, verbs::Handle pd, QueueMemory queue) = 0;
   virtual Answer destroy_srq(verbs::Thread thread, verbs::Handle srq) = 0;
   struct QpObjects {
     verbs::Handle pd = 0, send_cq = 0, recv_cq = 0, srq = 0;  ///< srq may be 0
   };
   /// The PDs of `attributes` are filled in here and an MTU of 0 becomes the link's. The reply's value is the QP number.
-  virtual Answer create_qp(verbs::Thread thread, QpObjects objects, QpAttributes attributes) = 0;
+  virtual Answer create_qp(verbs::Thread thread, QpObjects objects, QpAttributes attributes, QueueMemory queue) = 0;
   virtual Answer destroy_qp(verbs::Thread thread, verbs::Handle qp) = 0;
   virtual Answer modify_qp(verbs::Thread thread, verbs::Handle qp, verbs::QpState state) = 0;
   /// Brings this QP and one of `peer`'s to RTS. The caller does the work for both sides.

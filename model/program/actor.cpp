@@ -21,10 +21,13 @@ Actor::Actor(ActorId id, const Scene& scene, std::unique_ptr<Cursor> operations)
     : id_(id),
       scene_(scene),
       thread_(scene.names.actors()[id].thread),
+      process_(scene.names.child_of(id) ? *scene.names.child_of(id) + 1 : 0),
       device_(scene.devices[scene.names.actors()[id].host]),
       requests_(scene.requests[scene.names.actors()[id].host]),
       lookout_(scene.lookouts[scene.names.actors()[id].host]),
-      operations_(std::move(operations)) {
+      operations_(std::move(operations)),
+      unborn_(process_ != 0) {
+  if (unborn_) scene.children[process_ - 1].push_back(this);
   lists_.push_back(std::make_unique<List>());
   lookout_.threads.push_back(this);
 }
@@ -98,7 +101,15 @@ bool Actor::answer() {
   if (op_.kind == Kind::poll) return answer_poll();
   record_reply();
   judge_error(op_.expect, op_.line, op_.wr, reply_.error);
+  if (op_.kind == Kind::fork)
+    for (Actor* actor : scene_.children[op_.child]) actor->be_born(reply_.error == 0);
   return true;
+}
+
+void Actor::be_born(bool alive) {
+  unborn_ = false;
+  exhausted_ = !alive;
+  run();
 }
 
 /// A list whose last line still said `more` goes down at the end of the program: nothing that was written is left out.
@@ -148,6 +159,7 @@ std::string Actor::qualified(NameId id) const {
 
 std::string Actor::text(std::uint64_t wr) const {
   std::string text(name(op_.kind));
+  if (op_.kind == Kind::fork) return text + ' ' + scene_.names.child_name(op_.child);
   if (op_.kind == Kind::barrier) return text + ' ' + scene_.names.barrier_name(op_.barrier) + " n=" + std::to_string(op_.count);
   if (op_.id != 0) text += ' ' + scene_.names.object_name(op_.id);
   if (posts(op_.kind) || (op_.kind == Kind::poll && op_.has_wr)) text += " wr=" + std::to_string(wr);
@@ -159,6 +171,7 @@ std::string Actor::text(std::uint64_t wr) const {
 std::string Actor::where() const {
   const std::string& who = scene_.names.actors()[id_].name;
   if (done()) return who + " has ended";
+  if (unborn_) return who + " waits for fork " + scene_.names.child_name(process_ - 1);
   if (begun_ == 0) return who + " has not started";
   return who + " at line " + std::to_string(op_.line) + ": " + text(op_.wr);
 }

@@ -23,6 +23,8 @@ namespace mtsim::program {
 /// `recorded` starts no operation before its `@NS`; `asap` ignores it.
 enum class ReplayTime : std::uint8_t { recorded, asap };
 
+class Actor;
+
 /// What the actors of a run share. All of it outlives them.
 struct Scene {
   const Names& names;
@@ -32,6 +34,7 @@ struct Scene {
   const std::vector<verbs::Device*>& devices;  ///< by host: its process
   verbs::Meeting& meeting;
   Observer& observer;
+  std::vector<std::vector<Actor*>>& children;  ///< by copy of a process: the actors that run in it
   ReplayTime time = ReplayTime::asap;
 };
 
@@ -39,8 +42,11 @@ class Actor final : public verbs::Caller {
  public:
   Actor(ActorId id, const Scene& scene, std::unique_ptr<Cursor> operations);
 
-  /// Runs until the first call that takes time. The actor must not move from then on: devices keep a reference to it.
-  void start() { run(); }
+  /// Runs until the first call that takes time, or waits for the fork that makes its process. The actor must not move from then on:
+  /// devices keep a reference to it.
+  void start() {
+    if (!unborn_) run();
+  }
   /// The pending call has been answered.
   void resume() override { run(); }
   bool done() const { return stage_ == Stage::ended; }
@@ -83,6 +89,9 @@ class Actor final : public verbs::Caller {
   verbs::Progress issue_create_qp();
   verbs::Progress issue_create_srq();
   verbs::Progress issue_connect();
+  verbs::Progress issue_fork();
+  /// The fork of its process has ended: the actor goes on, or ends without having done anything.
+  void be_born(bool alive);
   void record_reply();
   void record_made();
   void record_gone();
@@ -124,6 +133,7 @@ class Actor final : public verbs::Caller {
   const ActorId id_;
   const Scene scene_;
   const verbs::Thread thread_;
+  const std::uint32_t process_;  ///< 0, or one more than the copy of a process that it runs in
   verbs::Device* const device_;
   Requests& requests_;
   Lookout& lookout_;
@@ -133,10 +143,13 @@ class Actor final : public verbs::Caller {
   Op op_;
   verbs::Reply reply_;
   std::uint64_t begun_ = 0;
+  bool unborn_ = false;         ///< its process has not been forked
   bool exhausted_ = false;      ///< the cursor has come to its end
   bool lacking_ = false;        ///< the current line lacks an object and has failed
   verbs::RegMrRequest reg_mr_;  ///< of the call under way
   verbs::ReregMrRequest rereg_mr_;
+  verbs::ForkRequest fork_;
+  std::vector<verbs::Thread> fork_threads_;
   std::vector<std::unique_ptr<List>> lists_;
   std::size_t open_lists_ = 0;
   List* submitted_ = nullptr;  ///< the list whose call is under way

@@ -19,6 +19,8 @@ Progress Actor::issue_call() {
     case Kind::swapout:
     case Kind::migrate:
       return issue_memory();
+    case Kind::fork:
+      return issue_fork();
     case Kind::fork_init:
       return device_->fork_init(thread_, op_.flag, reply_, *this);
     case Kind::memlock:
@@ -47,7 +49,8 @@ Progress Actor::issue_call() {
 
 Progress Actor::issue_memory() {
   const Object& o = scene_.objects[op_.id];
-  if (o.life != Life::alive || o.kind != ObjectKind::buf) return lack(op_.id);
+  const bool there = o.life == Life::alive || (o.life == Life::gone && o.gone_in != process_);
+  if (!there || o.kind != ObjectKind::buf) return lack(op_.id);
   const std::uint64_t rest = op_.offset < o.length.raw ? o.length.raw - op_.offset : 0;
   const Bytes length(op_.whole ? rest : op_.length);
   const Va address = o.address + Bytes(op_.offset);
@@ -126,6 +129,13 @@ Progress Actor::issue_connect() {
   const verbs::Handle peer = scene_.objects.handle(op_.peer, ObjectKind::qp);
   if (peer == 0) return lack(op_.peer);
   return device_->connect(thread_, qp, *scene_.devices[scene_.names.host_of(op_.peer)], peer, reply_, *this);
+}
+
+Progress Actor::issue_fork() {
+  fork_threads_.clear();
+  for (const Actor* actor : scene_.children[op_.child]) fork_threads_.push_back(actor->thread_);
+  fork_ = {scene_.names.child_name(op_.child), fork_threads_};
+  return device_->fork(thread_, fork_, reply_, *this);
 }
 
 Progress Actor::issue_release() {
@@ -221,7 +231,9 @@ void Actor::record_gone() {
       o.length = rereg_mr_.length;
       break;
     case Kind::munmap:
-      if (op_.offset == 0 && (op_.whole || op_.length >= o.length.raw)) o.life = Life::gone;
+      if (op_.offset != 0 || (!op_.whole && op_.length < o.length.raw)) break;
+      o.life = Life::gone;
+      o.gone_in = process_;
       break;
     case Kind::dealloc_pd:
     case Kind::dereg_mr:

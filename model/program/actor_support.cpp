@@ -17,6 +17,7 @@ const std::set<std::string>& carried_out() {
       "madvise",
       "swapout",
       "migrate",
+      "fork",
       "fork_init",
       "memlock",
       "cap_ipc_lock",

@@ -30,6 +30,7 @@ class Actors {
   std::vector<Requests> requests_;
   std::vector<Lookout> lookouts_;
   std::vector<verbs::Device*> devices_;
+  std::vector<std::vector<Actor*>> children_;
   std::vector<std::unique_ptr<Actor>> actors_;  ///< devices keep references to them, so none may move
 };
 

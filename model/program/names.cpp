@@ -54,6 +54,28 @@ std::uint32_t Names::barrier(std::string_view name) {
   return index;
 }
 
+std::optional<std::uint32_t> Names::find_child(std::uint32_t host, std::string_view name) const {
+  return host < child_index_.size() ? found(child_index_[host], name) : std::nullopt;
+}
+
+std::uint32_t Names::child(std::uint32_t host, std::string_view name) {
+  if (const auto known = find_child(host, name)) return *known;
+  const auto index = static_cast<std::uint32_t>(children_.size());
+  if (child_index_.size() <= host) child_index_.resize(host + 1);
+  child_index_[host].emplace(name, index);
+  children_.push_back({host, std::string(name)});
+  return index;
+}
+
+std::optional<std::uint32_t> Names::child_of(ActorId id) const {
+  const Actor& actor = actors_[id];
+  if (actor.host >= child_index_.size()) return {};
+  const std::string_view thread = std::string_view(actor.name).substr(actor.name.find('.') + 1);
+  for (std::size_t end = thread.rfind('_'); end != std::string_view::npos && end > 0; end = thread.rfind('_', end - 1))
+    if (const auto child = find_child(actor.host, thread.substr(0, end))) return child;
+  return {};
+}
+
 std::uint32_t Names::host_of(NameId id) const { return objects_[id].host; }
 const std::string& Names::object_name(NameId id) const { return objects_[id].name; }
 

@@ -23,7 +23,8 @@ struct Object {
   verbs::Handle handle = 0;
   Va address;  ///< buf and mr: the first byte as the process sees it
   Bytes length;
-  Iova iova;  ///< mr: the first byte as operations see it; buf: the same as `address`
+  std::uint32_t gone_in = 0;  ///< buf: the process that unmapped it; copies of processes still have theirs
+  Iova iova;                  ///< mr: the first byte as operations see it; buf: the same as `address`
   mtsim::Key lkey, rkey;
   std::uint32_t queue = 0;       ///< qp: its send queue in the host's Requests; srq: itself
   std::uint32_t recv_queue = 0;  ///< qp: its receive queue there

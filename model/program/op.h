@@ -115,6 +115,7 @@ struct Op {
   NameId pd = 0, qp = 0, cq = 0, recv_cq = 0, srq = 0, mr = 0, mw = 0;
   NameId peer = 0;            ///< connect: the other host's QP; copy: the destination
   std::uint32_t barrier = 0;  ///< index of the barrier's name
+  std::uint32_t child = 0;    ///< fork: index of the copy's name
   std::uint32_t count = 0;    ///< barrier n=, poll n=
   AddressRef address;
   std::uint64_t length = 0, offset = 0;  ///< len= (0 with `whole`), off=
@@ -125,7 +126,7 @@ struct Op {
   bool has_iova = false;
   verbs::Access access = verbs::Access::none;
   bool has_access = false;  ///< rereg_mr: access= was given
-  std::string word;         ///< madvise and advise_mr advice, event's kinds (`A|B`), mprotect prot, fork child, alloc_pd dev
+  std::string word;         ///< madvise and advise_mr advice, event's kinds (`A|B`), mprotect prot, alloc_pd dev
 
   verbs::MmapRequest mmap;
   verbs::CreateQpRequest create_qp;  ///< handles unset; names in pd, cq, recv_cq, srq
@@ -179,12 +180,17 @@ class Names {
   ActorId actor(std::string_view host_dot_thread);                                  ///< interns; also its host
   NameId object(std::uint32_t host, std::string_view name, Space = Space::memory);  ///< interns
   std::uint32_t barrier(std::string_view name);                                     ///< interns
+  std::uint32_t child(std::uint32_t host, std::string_view name);  ///< interns: a copy that a fork makes of the host's process
 
   /// The same without making anything; nothing (for an object: 0) when the name is not known.
   std::optional<std::uint32_t> find_host(std::string_view name) const;
   std::optional<ActorId> find_actor(std::string_view host_dot_thread) const;
   NameId find_object(std::uint32_t host, std::string_view name, Space = Space::memory) const;
   std::optional<std::uint32_t> find_barrier(std::string_view name) const;
+  std::optional<std::uint32_t> find_child(std::uint32_t host, std::string_view name) const;
+  /// The copy in which an actor runs: that with the longest name which the actor's thread begins with, and then `_`. Nothing: the process
+  /// that is there from the start. Known once all names have been interned.
+  std::optional<std::uint32_t> child_of(ActorId) const;
 
   const std::vector<std::string>& hosts() const { return hosts_; }
   const std::vector<Actor>& actors() const { return actors_; }
@@ -195,6 +201,8 @@ class Names {
   /// `mr0`, without its host.
   const std::string& object_name(NameId) const;
   const std::string& barrier_name(std::uint32_t index) const { return barriers_[index]; }
+  std::size_t child_count() const { return children_.size(); }
+  const std::string& child_name(std::uint32_t index) const { return children_[index].name; }
 
  private:
   struct Object {
@@ -229,6 +237,8 @@ class Names {
   std::vector<std::uint32_t> threads_;  ///< of each host
   std::vector<Object> objects_{1};      ///< the first is the name that stands for none
   std::vector<std::string> barriers_;
+  std::vector<Object> children_;    ///< copies of processes
+  std::vector<Index> child_index_;  ///< of each host
   Index host_index_, actor_index_, barrier_index_;
   std::vector<Index> object_index_;  ///< of each host and space
 };

@@ -77,6 +77,7 @@ void TraceCheck::operation(const LineParser& line, const Op& op) {
   note_names(line, op);
   if (op.has_wr && (posts(op.kind) || op.kind == Kind::bind_mw)) note_request(line, op);
   if (op.kind == Kind::barrier) note_barrier(line, op);
+  if (op.kind == Kind::fork) note_fork(line, op);
 }
 
 void TraceCheck::note_names(const LineParser& line, const Op& op) {
@@ -132,9 +133,39 @@ void TraceCheck::note_barrier(const LineParser& line, const Op& op) {
     barrier.actors.push_back(op.actor);
 }
 
+void TraceCheck::note_fork(const LineParser& line, const Op& op) {
+  Fork& fork = grown(forks_, op.child);
+  if (fork.line != 0) {
+    problems_.add(op.line, line.subject_column(), [&] {
+      return fmt::format("{} was forked at line {} already: each copy of host {} has a name of its own", quote(line.subject()), fork.line,
+                         names_.hosts()[names_.actors()[op.actor].host]);
+    });
+    return;
+  }
+  fork = {op.line, line.subject_column(), op.actor};
+}
+
+/// A copy that is to be forked by itself, or by its own copies, would never begin.
+void TraceCheck::check_forks() {
+  for (std::uint32_t child = 0; child < forks_.size(); ++child) {
+    const Fork& fork = forks_[child];
+    auto above = names_.child_of(fork.actor);
+    // No line of ancestors is longer than there are names.
+    for (std::size_t steps = 0; above && *above != child && steps < forks_.size(); ++steps) above = names_.child_of(forks_[*above].actor);
+    if (above != child) continue;
+    problems_.add(fork.line, fork.column, [&] {
+      return fmt::format("{} runs in {} itself or in a copy of it: nobody is there to fork it", names_.actors()[fork.actor].name,
+                         quote(names_.child_name(child)));
+    });
+  }
+}
+
 void TraceCheck::finish() {
   // A line that was not understood leaves its barrier one short and its object unmade: saying so as well would only mislead.
-  if (!problems_.any()) check_barriers();
+  if (!problems_.any()) {
+    check_forks();
+    check_barriers();
+  }
   if (!names_lost_)
     for (const NamedAt& use : uses_) check_name(use);
 }

@@ -45,8 +45,10 @@ class TraceCheck {
   void note_names(const LineParser&, const Op&);
   void note_request(const LineParser&, const Op&);
   void note_barrier(const LineParser&, const Op&);
+  void note_fork(const LineParser&, const Op&);
   void check_name(const NamedAt&);
   void check_barriers();
+  void check_forks();
   bool is_known(std::uint32_t host) const { return host < hosts_.size() && hosts_[host]; }
   std::string known_hosts() const;
   std::vector<std::string> made_names(std::uint32_t host, Wanted) const;
@@ -56,7 +58,13 @@ class TraceCheck {
   std::vector<Name> made_;
   std::vector<NamedAt> uses_;  ///< the first use of each name as each kind of object
   std::vector<HostRequests> requests_;
+  struct Fork {
+    std::uint64_t line = 0;  ///< 0: none yet
+    std::uint32_t column = 0;
+    ActorId actor = 0;  ///< who does it
+  };
   std::vector<Barrier> barriers_;
+  std::vector<Fork> forks_;  ///< by the copy's name
   std::vector<bool> hosts_;  ///< that have an actor or a line of their own
   bool names_lost_ = false;  ///< a line makes something on a host that could not be read
 };

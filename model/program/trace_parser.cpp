@@ -143,8 +143,10 @@ bool LineParser::take_subject(std::string_view text, const Shape& form, Op& op) 
       if (op.kind == Kind::post_srq) op.srq = op.id;
       return true;
     case Subject::child:
-      if (!is_name(text)) break;
-      op.word = text;
+      if (const auto known = names_.find_child(names_.actors()[op.actor].host, text)) op.child = *known;
+      else if (!is_name(text)) break;
+      else if (growing_) op.child = growing_->child(names_.actors()[op.actor].host, text);
+      else return values_.fail(text, [&] { return fmt::format("{} was not there when the trace was checked", quote(text)); });
       return true;
     case Subject::barrier:
       if (const auto known = names_.find_barrier(text)) op.barrier = *known;

@@ -35,6 +35,7 @@ class LineParser {
   std::uint32_t column(Key key) const { return has(key) ? column_of(value(key)) : 0; }
   /// The name of the object made or acted on, as written.
   std::string_view subject() const { return subject_; }
+  std::uint32_t subject_column() const { return column_of(subject_); }
   const std::vector<Reference>& references() const { return values_.references(); }
 
  private:

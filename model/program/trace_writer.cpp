@@ -75,6 +75,8 @@ void TraceWriter::subject(const Op& op) {
       append(names_.object_name(subject_of(op)));
       return;
     case Subject::child:
+      append(names_.child_name(op.child));
+      return;
     case Subject::advice:
       append(op.word);
       return;

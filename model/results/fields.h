@@ -67,6 +67,9 @@ void memory_fields(Archive& a, Memory& m) {
   a.bytes("pinned", m.pinned);
   a.count("pinned_regions", m.pinned_regions);
   a.bytes("in_swap", m.in_swap);
+  a.text("killed_process", m.killed_process);
+  a.count("processes", m.processes);
+  a.count("left_pins", m.left_pins);
 }
 
 template <class Archive, class Series>

@@ -75,4 +75,9 @@ std::string bar(double share, unsigned width) {
 
 std::string cut(const std::string& text, std::size_t width) { return text.size() <= width ? text : text.substr(0, width - 2) + ".."; }
 
+std::string killed(const std::string& name, std::uint64_t processes) {
+  if (processes <= 1) return "the process";
+  return fmt::format("{}, the largest of {} processes", name.empty() ? "the first one" : name, processes);
+}
+
 }  // namespace mtsim::results::human

@@ -27,5 +27,7 @@ std::string percent(double share);
 std::string bar(double share, unsigned width);
 /// `text` cut to `width` characters, the cut shown by two dots.
 std::string cut(const std::string& text, std::size_t width);
+/// Whom the OOM killer took, of so many processes of a host: `name` is empty for the first of them.
+std::string killed(const std::string& name, std::uint64_t processes);
 
 }  // namespace mtsim::results::human

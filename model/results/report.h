@@ -67,6 +67,10 @@ struct MemoryStats {
   Time killed_at;
   Bytes size, resident, pinned, in_swap;
   std::uint64_t pinned_regions = 0;
+  std::string killed_process;   ///< empty: the host's first
+  std::uint64_t processes = 0;  ///< that there were
+  /// 4 KiB pages that were pinned and that the program's writes moved away from: the NIC has other ones.
+  std::uint64_t left_pins = 0;
 };
 
 /// A resource that registrations of one host contend for.

@@ -120,9 +120,12 @@ void memory(Page& page, const std::vector<MemoryStats>& hosts, const std::vector
                           human::count(m.swapped_in), human::count(m.dropped), human::count(m.migrated)));
     for (const MemorySeries& s : series)
       if (s.host == m.host) levels(page, s);
+    if (m.left_pins != 0)
+      page.line(fmt::format("  {:<9}hazard: {} pinned pages that the program no longer sees, written to after a fork", "",
+                            human::count(m.left_pins)));
     if (m.killed == 0) continue;
-    page.line(fmt::format("  {:<9}out of memory at {}: the kernel killed the process; {} of {} were in frames,", "",
-                          human::time(m.killed_at), human::bytes(m.resident), human::bytes(m.size)));
+    page.line(fmt::format("  {:<9}out of memory at {}: the kernel killed {}; {} of {} were in frames,", "", human::time(m.killed_at),
+                          human::killed(m.killed_process, m.processes), human::bytes(m.resident), human::bytes(m.size)));
     page.line(fmt::format("  {:<9}{} pinned by {} regions, {} lay in swap", "", human::bytes(m.pinned), human::count(m.pinned_regions),
                           human::bytes(m.in_swap)));
   }

@@ -74,13 +74,14 @@ void add_contention(const std::string& name, const ports::RegistrationCost& cost
 }
 
 void add_memory(const std::string& name, const ports::MemoryUse& use, results::Report& report) {
-  if (use.swapped_out + use.swapped_in + use.dropped + use.migrated == 0 && !use.killed) return;
+  if (use.swapped_out + use.swapped_in + use.dropped + use.migrated + use.left_pins == 0 && !use.killed) return;
   results::MemoryStats m;
   m.host = name;
   m.swapped_out = use.swapped_out;
   m.swapped_in = use.swapped_in;
   m.dropped = use.dropped;
   m.migrated = use.migrated;
+  m.left_pins = use.left_pins;
   if (use.killed) {
     m.killed = 1;
     m.killed_at = use.killed->at;
@@ -89,6 +90,8 @@ void add_memory(const std::string& name, const ports::MemoryUse& use, results::R
     m.pinned = page_bytes * use.killed->pinned.raw;
     m.in_swap = page_bytes * use.killed->swapped.raw;
     m.pinned_regions = use.killed->regions;
+    m.killed_process = use.killed->process;
+    m.processes = use.killed->processes;
   }
   report.memory.push_back(std::move(m));
 }
@@ -150,18 +153,22 @@ std::string kernel_name(const std::string& name, std::uint32_t nic) {
   return nic == 0 ? name + ".kernel." : fmt::format("{}.kernel.nic{}.", name, nic);
 }
 
-/// What all threads of the process share in the kernel.
+/// What all threads of a process share in the kernel, and what all processes do.
 void add_shared_state(const std::string& name, Host& host, results::Report& report) {
-  const auto add = [&](const char* what, const engine::Usage& usage) {
+  const auto add = [&](const std::string& what, const engine::Usage& usage) {
     report.resources.push_back(resource(name + ".kernel." + what, ResourceKind::server, 1, usage));
   };
-  const kernel::SharedState& shared = host.kernel.shared_state();
+  const kernel::Processes& processes = host.kernel.processes();
   const Time now = report.window_end;
-  add("mmap_lock", shared.mmap_lock.usage());
-  add("mmap_lock_count", shared.mmap_count.usage(now));
-  add("pinned_vm", shared.pinned_vm.usage(now));
-  add("mm_count", shared.mm_count.usage(now));
-  add("page_allocator", engine::usage_up_to(shared.page_allocator, now));
+  processes.for_each([&](const kernel::Process& process) {
+    const std::string of = process.name.empty() ? "" : process.name + ".";
+    const kernel::SharedState& shared = process.shared;
+    add(of + "mmap_lock", shared.mmap_lock.usage());
+    add(of + "mmap_lock_count", shared.mmap_count.usage(now));
+    add(of + "pinned_vm", shared.pinned_vm.usage(now));
+    add(of + "mm_count", shared.mm_count.usage(now));
+  });
+  add("page_allocator", engine::usage_up_to(processes.page_allocator, now));
 }
 
 void add_resources(const std::string& name, Host& host, std::uint32_t number, results::Report& report) {

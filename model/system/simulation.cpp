@@ -150,8 +150,8 @@ std::vector<std::string> Simulation::killed() const {
     const auto& kill = host->kernel.memory_use().killed;
     if (!kill) continue;
     const auto bytes = [](Pages pages) { return results::human::bytes(page_bytes * pages.raw); };
-    lines.push_back(fmt::format("{}: out of memory at {}: the kernel killed the process, and the run ends here", host->title,
-                                results::human::time(kill->at)));
+    lines.push_back(fmt::format("{}: out of memory at {}: the kernel killed {}, and the run ends here", host->title,
+                                results::human::time(kill->at), results::human::killed(kill->process, kill->processes)));
     lines.push_back(fmt::format("  {} of {} were its pages; {} were pinned by {} memory regions; {} lay in swap", bytes(kill->resident),
                                 bytes(kill->size), bytes(kill->pinned), kill->regions, bytes(kill->swapped)));
   }

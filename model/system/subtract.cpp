@@ -11,6 +11,7 @@ void subtract(results::Report& report, const results::Report& start) {
       m.swapped_in -= s.swapped_in;
       m.dropped -= s.dropped;
       m.migrated -= s.migrated;
+      m.left_pins -= s.left_pins;
     }
   for (std::size_t i = 0; i < report.caches.size(); ++i) {
     results::CacheStats& c = report.caches[i];

@@ -64,6 +64,9 @@ class WatchedDevice final : public verbs::Device {
   Progress set_cap_ipc_lock(Thread t, bool on, Reply& r, Caller& c) override {
     return pass(t, "cap_ipc_lock", r, c, [&](Caller& w) { return inner_.set_cap_ipc_lock(t, on, r, w); });
   }
+  Progress fork(Thread t, const verbs::ForkRequest& f, Reply& r, Caller& c) override {
+    return pass(t, "fork", r, c, [&](Caller& w) { return inner_.fork(t, f, r, w); });
+  }
   Progress fork_init(Thread t, bool huge_pages, Reply& r, Caller& c) override {
     return pass(t, "fork_init", r, c, [&](Caller& w) { return inner_.fork_init(t, huge_pages, r, w); });
   }

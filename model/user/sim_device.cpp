@@ -15,7 +15,12 @@ using verbs::Thread;
 
 SimDevice::SimDevice(sc_core::sc_module_name module_name, engine::Scheduler& scheduler, const ProviderParams& params, std::uint32_t threads,
                      std::uint32_t host_rank)
-    : sc_module(module_name), scheduler_(scheduler), params_(params), host_rank_(host_rank), in_call_(threads) {}
+    : sc_module(module_name),
+      scheduler_(scheduler),
+      params_(params),
+      host_rank_(host_rank),
+      in_call_(threads),
+      library_of_(threads, &libraries_.front()) {}
 
 const std::set<std::string>& SimDevice::carried_out() {
   static const std::set<std::string> words{
@@ -36,6 +41,7 @@ const std::set<std::string>& SimDevice::carried_out() {
       "destroy_cq",
       "destroy_qp",
       "destroy_srq",
+      "fork",
       "fork_init",
       "madvise",
       "memlock",

@@ -1,14 +1,14 @@
-// The verbs of one process on a simulated host: each call is a flow on the calling thread's CPU that ends by resuming its caller.
+// The verbs of the processes on a simulated host: each call is a flow on the calling thread's CPU that ends by resuming its caller.
 //
 // ibv_post_send and ibv_poll_cq are the provider library's and stay in user space; everything else goes to the kernel.
 #pragma once
 
+#include <cerrno>
 #include <deque>
 #include <memory>
 #include <optional>
 #include <set>
 #include <string>
-#include <unordered_map>
 #include <vector>
 
 #include "engine/scheduler.h"
@@ -17,7 +17,7 @@
 #include "ports/memory.h"
 #include "ports/nic.h"
 #include "user/completion_queue.h"
-#include "user/fork_ranges.h"
+#include "user/library.h"
 #include "user/provider_params.h"
 #include "user/receive_queue.h"
 #include "user/send_queue.h"
@@ -45,6 +45,8 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
   verbs::Progress madvise(verbs::Thread, Va, Bytes, verbs::Advice, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress set_memlock(verbs::Thread, Bytes limit, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress set_cap_ipc_lock(verbs::Thread, bool on, verbs::Reply&, verbs::Caller&) override;
+  /// Queues stay with the process that made them: for others, posting and polling is EFAULT, as their memory is not there.
+  verbs::Progress fork(verbs::Thread, const verbs::ForkRequest&, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress fork_init(verbs::Thread, bool huge_pages, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress alloc_pd(verbs::Thread, std::uint32_t nic, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress dealloc_pd(verbs::Thread, verbs::Handle pd, verbs::Reply&, verbs::Caller&) override;
@@ -83,6 +85,7 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
     std::shared_ptr<CompletionQueue> queue;
     Pa base;
     bool alive = false;
+    QueueBuffer buffer{};
   };
   struct Qp {
     std::uint32_t qpn = 0;
@@ -92,7 +95,11 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
     std::shared_ptr<CompletionPath> send_path, receive_path;
     Pa base, receive_base;
     Bytes bytes, receive_bytes;  ///< receive_bytes is 0 with a shared queue
+    Bytes send_bytes;            ///< of the send ring itself
+    /// Both rings in one piece (mlx5_calc_wq_size), the page of the doorbell record apart.
+    Bytes queue_bytes() const { return send_bytes + (receive_bytes.raw == 0 ? Bytes(0) : receive_bytes - page_bytes); }
     bool alive = false;
+    QueueBuffer buffer{};
     void set_up() {
       sq->set_ready(true);
       rq->set_ready(true);
@@ -103,6 +110,7 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
     Pa base;
     Bytes bytes;
     bool alive = false;
+    QueueBuffer buffer{};
   };
 
   verbs::Progress spawn(verbs::Thread thread, engine::Flow flow);
@@ -116,6 +124,19 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
   /// Lays out the rings of a QP's queues: an errno.
   int lay_out(const verbs::CreateQpRequest& request, Qp& qp);
   void release(const Qp& qp);
+
+  Library& library_of(verbs::Thread thread) { return *library_of_[thread]; }
+  /// 0; EINVAL: there is no such queue; EFAULT: it is another process's.
+  template <class Queue>
+  int check_use(verbs::Thread thread, const Queue* queue) {
+    return queue == nullptr ? EINVAL : queue->buffer.library != &library_of(thread) ? EFAULT : 0;
+  }
+  engine::Task<int> map_apart(verbs::Thread, Bytes, ForkRanges::Range&);
+  engine::Task<int> unmap_apart(verbs::Thread, const ForkRanges::Range&);
+  /// The memory of a queue and its doorbell record: ENOMEM when they cannot be kept from children.
+  engine::Task<int> allocate_queue(verbs::Thread, Bytes, QueueBuffer&);
+  engine::Task<int> free_queue(verbs::Thread, const QueueBuffer&);
+  engine::Flow fork_flow(verbs::Thread, verbs::ForkRequest, verbs::Reply&, verbs::Caller&);
 
   engine::Task<int> keep_from_children(verbs::Thread, const ForkRanges::Range&, bool keep);
   engine::Task<ForkRanges::Range> fork_range(verbs::Thread, Va, Bytes);
@@ -143,11 +164,9 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
   engine::Scheduler& scheduler_;
   ProviderParams params_;
   std::uint32_t host_rank_;
-  std::vector<char> in_call_;  ///< by thread
-  bool registered_ = false;    ///< memory has been registered: too late for ibv_fork_init
-  bool fork_safe_ = false, fork_huge_pages_ = false;
-  ForkRanges fork_ranges_;
-  std::unordered_map<verbs::Handle, ForkRanges::Range> fork_ranges_of_;  ///< by MR
+  std::vector<char> in_call_;         ///< by thread
+  std::deque<Library> libraries_{1};  ///< one a process
+  std::vector<Library*> library_of_;  ///< by thread
   // By handle; handle 0 and objects that are gone leave their places empty. Flows keep references, so places do not move.
   std::deque<Cq> cqs_{1};
   std::deque<Srq> srqs_{1};

@@ -21,31 +21,45 @@ Progress SimDevice::madvise(Thread t, Va address, Bytes length, Advice advice, R
   return ask_kernel(t, kernel->madvise(t, address, length, advice), reply, caller);
 }
 
-/// ibv_fork_init: nothing to do where fork copies pinned pages; too late once memory has been registered.
-Progress SimDevice::fork_init(Thread, bool huge_pages, Reply& reply, Caller&) {
-  if (fork_safe_ || kernel->copies_pinned_pages()) return Progress::done;
-  if (registered_) {
+/// ibv_fork_init: nothing to do where fork copies pinned pages; too late once memory has been registered, or a queue made.
+Progress SimDevice::fork_init(Thread t, bool huge_pages, Reply& reply, Caller&) {
+  Library& library = library_of(t);
+  if (library.fork_safe || kernel->copies_pinned_pages()) return Progress::done;
+  if (library.too_late) {
     reply.error = EINVAL;
     return Progress::done;
   }
-  fork_safe_ = true;
-  fork_huge_pages_ = huge_pages;
+  library.fork_safe = true;
+  library.fork_huge_pages = huge_pages;
   return Progress::done;
+}
+
+Progress SimDevice::fork(Thread t, const verbs::ForkRequest& request, Reply& reply, Caller& caller) {
+  return spawn(t, fork_flow(t, request, reply, caller));
+}
+
+engine::Flow SimDevice::fork_flow(Thread t, verbs::ForkRequest request, Reply& reply, Caller& caller) {
+  reply = co_await kernel->fork(t, request);
+  if (reply.error == 0) {
+    Library& copy = libraries_.emplace_back(library_of(t));
+    for (const Thread thread : request.threads) library_of_[thread] = &copy;
+  }
+  finish(t, caller);
 }
 
 /// ibv_cmd_reg_mr refuses an implicit ODP region that does not start at 0.
 Progress SimDevice::reg_mr(Thread t, const verbs::RegMrRequest& request, Reply& reply, Caller& caller) {
-  registered_ = true;
+  library_of(t).too_late = true;
   if (has(request.access, Access::on_demand) && request.length == Bytes(~std::uint64_t{0}) && request.address != Va(0)) {
     reply.error = EINVAL;
     return Progress::done;
   }
-  if (!fork_safe_ || has(request.access, Access::on_demand)) return ask_kernel(t, kernel->reg_mr(t, request), reply, caller);
+  if (!library_of(t).fork_safe || has(request.access, Access::on_demand)) return ask_kernel(t, kernel->reg_mr(t, request), reply, caller);
   return spawn(t, reg_mr_flow(t, request, reply, caller));
 }
 
 Progress SimDevice::dereg_mr(Thread t, Handle mr, Reply& reply, Caller& caller) {
-  if (fork_ranges_of_.count(mr) == 0) return ask_kernel(t, kernel->dereg_mr(t, mr), reply, caller);
+  if (library_of(t).fork_ranges_of.count(mr) == 0) return ask_kernel(t, kernel->dereg_mr(t, mr), reply, caller);
   return spawn(t, dereg_mr_flow(t, mr, reply, caller));
 }
 
@@ -57,14 +71,15 @@ Progress SimDevice::rereg_mr(Thread t, const verbs::ReregMrRequest& request, Rep
     reply.value = static_cast<std::uint64_t>(Rereg::input);
     return Progress::done;
   }
-  if (!fork_safe_ || !request.translation) return ask_kernel(t, kernel->rereg_mr(t, request), reply, caller);
+  if (!library_of(t).fork_safe || !request.translation) return ask_kernel(t, kernel->rereg_mr(t, request), reply, caller);
   return spawn(t, rereg_mr_flow(t, request, reply, caller));
 }
 
 /// ibv_dontfork_range, ibv_dofork_range. A part whose advice fails ends it, and what was advised before is undone: an errno.
 engine::Task<int> SimDevice::keep_from_children(Thread t, const ForkRanges::Range& range, bool keep) {
   const Advice advice = keep ? Advice::dontfork : Advice::dofork, opposite = keep ? Advice::dofork : Advice::dontfork;
-  const auto parts = keep ? fork_ranges_.unused(range) : fork_ranges_.used_once(range);
+  ForkRanges& ranges = library_of(t).fork_ranges;
+  const auto parts = keep ? ranges.unused(range) : ranges.used_once(range);
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Reply done = co_await kernel->madvise(t, parts[i].start, parts[i].length, advice);
     if (done.error == 0) continue;
@@ -72,17 +87,17 @@ engine::Task<int> SimDevice::keep_from_children(Thread t, const ForkRanges::Rang
     for (std::size_t undo = i + 1; undo-- > 0;) co_await kernel->madvise(t, parts[undo].start, parts[undo].length, opposite);
     co_return done.error;
   }
-  if (keep) fork_ranges_.add(range);
-  else fork_ranges_.remove(range);
+  if (keep) ranges.add(range);
+  else ranges.remove(range);
   co_return 0;
 }
 
 /// The page size to which a range is rounded: found out anew for each, with RDMAV_HUGEPAGES_SAFE (get_page_size).
 engine::Task<ForkRanges::Range> SimDevice::fork_range(Thread t, Va address, Bytes length) {
   Bytes page = page_bytes;
-  if (fork_huge_pages_) {
+  if (library_of(t).fork_huge_pages) {
     co_await cpus->run(t, ports::Work::user, params_.find_page_size);
-    page = kernel->page_size_at(address);
+    page = kernel->page_size_at(t, address);
   }
   co_return ForkRanges::pages_of(address, length, page);
 }
@@ -98,7 +113,7 @@ engine::Flow SimDevice::reg_mr_flow(Thread t, verbs::RegMrRequest request, Reply
   if (reply.error == 0) {
     reply = co_await kernel->reg_mr(t, request);
     if (counted) {
-      if (reply.error == 0) fork_ranges_of_[reply.handle] = range;
+      if (reply.error == 0) library_of(t).fork_ranges_of[reply.handle] = range;
       else co_await keep_from_children(t, range, false);
     }
   }
@@ -107,10 +122,11 @@ engine::Flow SimDevice::reg_mr_flow(Thread t, verbs::RegMrRequest request, Reply
 
 engine::Flow SimDevice::dereg_mr_flow(Thread t, Handle mr, Reply& reply, Caller& caller) {
   reply = co_await kernel->dereg_mr(t, mr);
-  const auto found = fork_ranges_of_.find(mr);
-  if (reply.error == 0 && found != fork_ranges_of_.end()) {
+  auto& ranges = library_of(t).fork_ranges_of;
+  const auto found = ranges.find(mr);
+  if (reply.error == 0 && found != ranges.end()) {
     const ForkRanges::Range range = found->second;
-    fork_ranges_of_.erase(found);
+    ranges.erase(found);
     co_await keep_from_children(t, range, false);  // ibv_dereg_mr does not tell
   }
   finish(t, caller);
@@ -124,15 +140,16 @@ engine::Flow SimDevice::rereg_mr_flow(Thread t, verbs::ReregMrRequest request, R
     reply.value = static_cast<std::uint64_t>(Rereg::dont_fork_new);
   } else {
     reply = co_await kernel->rereg_mr(t, request);
-    const auto old = fork_ranges_of_.find(request.mr);
+    auto& ranges = library_of(t).fork_ranges_of;
+    const auto old = ranges.find(request.mr);
     if (reply.error != 0) {
       if (co_await keep_from_children(t, range, false) != 0) reply.value = static_cast<std::uint64_t>(Rereg::command_and_do_fork_new);
     } else {
-      if (old != fork_ranges_of_.end()) {
+      if (old != ranges.end()) {
         reply.error = co_await keep_from_children(t, old->second, false);
         if (reply.error != 0) reply.value = static_cast<std::uint64_t>(Rereg::do_fork_old);
       }
-      fork_ranges_of_[request.mr] = range;
+      ranges[request.mr] = range;
     }
   }
   finish(t, caller);

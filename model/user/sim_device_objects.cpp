@@ -24,6 +24,8 @@ auto& place(Table& table, Handle handle) {
   return table[handle];
 }
 
+ports::QueueMemory pinned(const QueueBuffer& buffer) { return {buffer.pages, buffer.doorbell_page}; }
+
 }  // namespace
 
 std::optional<Pa> SimDevice::allocate(Bytes length) {
@@ -45,8 +47,14 @@ Progress SimDevice::create_cq(Thread t, std::uint32_t depth, Reply& reply, Calle
 }
 
 engine::Flow SimDevice::create_cq_flow(Thread thread, Cq cq, Reply& reply, Caller& caller) {
-  reply = co_await kernel->create_cq(thread);
-  place(cqs_, reply.handle) = std::move(cq);
+  const Bytes ring = CompletionQueue::entry_bytes * cq.queue->depth();
+  reply.error = co_await allocate_queue(thread, ring, cq.buffer);
+  if (reply.error == 0) {
+    reply = co_await kernel->create_cq(thread, pinned(cq.buffer));
+    if (reply.error != 0) co_await free_queue(thread, cq.buffer);
+  }
+  if (reply.error == 0) place(cqs_, reply.handle) = std::move(cq);
+  else memory->release(cq.base, ring);
   finish(thread, caller);
 }
 
@@ -59,6 +67,7 @@ engine::Flow SimDevice::destroy_cq_flow(Thread thread, Handle cq, Reply& reply, 
   if (Cq* found = find_cq(cq); found != nullptr && reply.error == 0) {
     memory->release(found->base, CompletionQueue::entry_bytes * found->queue->depth());
     found->alive = false;
+    co_await free_queue(thread, found->buffer);
   }
   finish(thread, caller);
 }
@@ -78,7 +87,11 @@ Progress SimDevice::create_srq(Thread t, const verbs::CreateSrqRequest& request,
 }
 
 engine::Flow SimDevice::create_srq_flow(Thread thread, Handle pd, Srq srq, Reply& reply, Caller& caller) {
-  reply = co_await kernel->create_srq(thread, pd);
+  reply.error = co_await allocate_queue(thread, srq.bytes - page_bytes, srq.buffer);
+  if (reply.error == 0) {
+    reply = co_await kernel->create_srq(thread, pd, pinned(srq.buffer));
+    if (reply.error != 0) co_await free_queue(thread, srq.buffer);
+  }
   if (reply.error == 0) place(srqs_, reply.handle) = std::move(srq);
   else memory->release(srq.base, srq.bytes);
   finish(thread, caller);
@@ -93,6 +106,7 @@ engine::Flow SimDevice::destroy_srq_flow(Thread thread, Handle srq, Reply& reply
   if (Srq* found = find_srq(srq); found != nullptr && reply.error == 0) {
     memory->release(found->base, found->bytes);
     found->alive = false;
+    co_await free_queue(thread, found->buffer);
   }
   finish(thread, caller);
 }
@@ -104,6 +118,7 @@ int SimDevice::lay_out(const verbs::CreateQpRequest& request, Qp& qp) {
   qp.shared_rq = request.srq != 0;
   if (!sends || (qp.shared_rq ? srq == nullptr : !receives)) return EINVAL;
   qp.bytes = std::max(sends->ring_bytes(), page_bytes);
+  qp.send_bytes = sends->ring_bytes();
   const std::optional<Pa> base = allocate(qp.bytes);
   if (!base) return ENOMEM;
   qp.base = *base;
@@ -159,7 +174,11 @@ Progress SimDevice::create_qp(Thread t, const verbs::CreateQpRequest& request, R
 
 engine::Flow SimDevice::create_qp_flow(Thread thread, Qp qp, ports::Kernel::QpObjects objects, ports::QpAttributes attributes, Reply& reply,
                                        Caller& caller) {
-  reply = co_await kernel->create_qp(thread, objects, std::move(attributes));
+  reply.error = co_await allocate_queue(thread, qp.queue_bytes(), qp.buffer);
+  if (reply.error == 0) {
+    reply = co_await kernel->create_qp(thread, objects, std::move(attributes), pinned(qp.buffer));
+    if (reply.error != 0) co_await free_queue(thread, qp.buffer);
+  }
   if (reply.error == 0) {
     qp.qpn = static_cast<std::uint32_t>(reply.value);
     place(qps_, reply.handle) = std::move(qp);
@@ -181,6 +200,7 @@ engine::Flow SimDevice::destroy_qp_flow(Thread thread, Handle qp, Reply& reply, 
     found->receive_path->close();
     release(*found);
     found->alive = false;
+    co_await free_queue(thread, found->buffer);
   }
   finish(thread, caller);
 }

@@ -15,10 +15,8 @@ using verbs::Thread;
 
 Progress SimDevice::post_send(Thread t, Handle qp, std::span<const verbs::SendRequest> requests, Reply& reply, Caller& caller) {
   Qp* found = find_qp(qp);
-  if (found == nullptr || requests.empty()) {
-    reply.error = found == nullptr ? EINVAL : 0;
-    return Progress::done;
-  }
+  reply.error = check_use(t, found);
+  if (reply.error != 0 || requests.empty()) return Progress::done;
   return spawn(t, post_flow(t, *found, requests, reply, caller));
 }
 
@@ -40,14 +38,14 @@ engine::Flow SimDevice::post_flow(Thread thread, Qp& qp, std::span<const verbs::
 Progress SimDevice::post_recv(Thread t, Handle qp, std::span<const verbs::RecvRequest> requests, Reply& reply, Caller& caller) {
   Qp* found = find_qp(qp);
   // A QP with a shared queue has none of its own to post to.
-  reply.error = found == nullptr || found->shared_rq ? EINVAL : 0;
+  reply.error = found != nullptr && found->shared_rq ? EINVAL : check_use(t, found);
   if (reply.error != 0 || requests.empty()) return Progress::done;
   return spawn(t, receive_flow(t, *found->rq, found->qpn, requests, reply, caller));
 }
 
 Progress SimDevice::post_srq(Thread t, Handle srq, std::span<const verbs::RecvRequest> requests, Reply& reply, Caller& caller) {
   Srq* found = find_srq(srq);
-  reply.error = found == nullptr ? EINVAL : 0;
+  reply.error = check_use(t, found);
   if (reply.error != 0 || requests.empty()) return Progress::done;
   return spawn(t, receive_flow(t, *found->queue, 0, requests, reply, caller));
 }
@@ -65,7 +63,7 @@ engine::Flow SimDevice::receive_flow(Thread thread, ReceiveQueue& queue, std::ui
 
 Progress SimDevice::poll(Thread t, Handle cq, verbs::Wait wait, std::span<verbs::Completion> out, Reply& reply, Caller& caller) {
   const Cq* found = find_cq(cq);
-  reply.error = found == nullptr ? EINVAL : wait == verbs::Wait::event ? EOPNOTSUPP : 0;
+  reply.error = found != nullptr && wait == verbs::Wait::event ? EOPNOTSUPP : check_use(t, found);
   if (reply.error != 0 || out.empty()) return Progress::done;
   return spawn(t, poll_flow(t, *found->queue, out, reply, caller));
 }
@@ -86,7 +84,7 @@ engine::Flow SimDevice::poll_flow(Thread thread, CompletionQueue& cq, std::span<
 
 Progress SimDevice::poll_after(Thread t, Handle cq, Time span, std::span<verbs::Completion> out, Reply& reply, Caller& caller) {
   const Cq* found = find_cq(cq);
-  reply.error = found == nullptr ? EINVAL : 0;
+  reply.error = check_use(t, found);
   if (reply.error != 0) return Progress::done;
   return spawn(t, poll_after_flow(t, *found->queue, span, out, reply, caller));
 }

@@ -1,4 +1,4 @@
-// verbs::Device: what one process sees of its host and its RDMA device. Programs (traces and workloads) drive it and know nothing
+// verbs::Device: what processes see of their host and its RDMA device. Programs (traces and workloads) drive it and know nothing
 // else; the simulator implements it in user/, a backend on libibverbs can implement it on real hardware.
 //
 // Every call names the thread that makes it and takes a Caller. A call either finishes at once (`Progress::done`, reply filled in) or
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <string_view>
 
 #include "base/units.h"
 #include "verbs/types.h"
@@ -16,7 +17,7 @@
 namespace mtsim::verbs {
 
 using Handle = std::uint32_t;  ///< of a PD, MR, CQ, SRQ or QP; given out by the device, never 0
-using Thread = std::uint32_t;  ///< index of a thread within its process, from 0
+using Thread = std::uint32_t;  ///< index of a thread on its host, from 0
 
 /// What a call answered. `error` is 0 or a positive errno, whatever the sign convention of the C function.
 struct Reply {
@@ -137,6 +138,12 @@ struct Completion {
 
 enum class Wait : std::uint8_t { spin, event };
 
+/// A copy of the calling process: its memory, and the device as it is.
+struct ForkRequest {
+  std::string_view child;           ///< its name
+  std::span<const Thread> threads;  ///< that run in it, none of which has made a call so far
+};
+
 class Device {
  public:
   virtual ~Device() = default;
@@ -150,6 +157,8 @@ class Device {
   /// RLIMIT_MEMLOCK in bytes; ~0 is unlimited.
   virtual Progress set_memlock(Thread, Bytes limit, Reply&, Caller&) = 0;
   virtual Progress set_cap_ipc_lock(Thread, bool on, Reply&, Caller&) = 0;
+  /// ENOMEM: no memory for copies of pinned pages. `request` and what it points at must live until the call has finished.
+  virtual Progress fork(Thread, const ForkRequest& request, Reply&, Caller&) = 0;
   /// ibv_fork_init; `huge_pages` is RDMAV_HUGEPAGES_SAFE.
   virtual Progress fork_init(Thread, bool huge_pages, Reply&, Caller&) = 0;
 

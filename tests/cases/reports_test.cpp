@@ -1,4 +1,5 @@
-// Situations that people met in life, each a trace: do they come out as they did? A trace may say `# run with: --set NAME=VALUE ...`.
+// Situations that people met in life, each a trace: do they come out as they did? A trace may say `# run with: --set NAME=VALUE ...`, and
+// what its report has to say or must not say.
 #include <algorithm>
 #include <catch2/catch.hpp>
 #include <filesystem>
@@ -45,7 +46,7 @@ nlohmann::json report_of(const std::string& name, const std::vector<std::string>
 
 TEST_CASE("Every report names its source and comes out as it did in life") {
   const auto traces = reports();
-  REQUIRE(traces.size() >= 12);
+  REQUIRE(traces.size() >= 20);
   for (const std::string& trace : traces) {
     INFO(trace);
     const std::string text = read_file(trace);
@@ -61,6 +62,8 @@ TEST_CASE("Every report names its source and comes out as it did in life") {
     if (told.empty()) CHECK(result.err.empty());
     else CHECK(result.err.find(told) != std::string::npos);
     INFO(result.out);
+    CHECK(result.out.find(after(text, "# says: ")) != std::string::npos);
+    if (const std::string kept = after(text, "# does not say: "); !kept.empty()) CHECK(result.out.find(kept) == std::string::npos);
     CHECK(result.out.find("not as the program expected") == std::string::npos);
   }
 }
@@ -151,4 +154,42 @@ TEST_CASE("A program that pins more than there is ends with the OOM killer, and 
   CHECK(memory["pinned_bytes"] == 16 << 20);
   CHECK(memory["pinned_regions"] == 1);
   CHECK(memory["swapped_out"] > 0);
+}
+
+TEST_CASE("Of several processes the largest is killed, and the report names it") {
+  const TempFolder folder;
+  const std::string json = folder.path("out.json");
+  const std::string trace = folder.write("t.mtrace",
+                                         "mtrace 1\n"
+                                         "a.t0 mmap buf len=8M\n"
+                                         "a.t0 touch buf\n"
+                                         "a.t0 fork kid\n"
+                                         "a.kid_t0 mmap much len=64M\n"
+                                         "a.kid_t0 alloc_pd pd\n"
+                                         "a.kid_t0 reg_mr mr pd=pd addr=much len=32M access=lw\n"
+                                         "a.kid_t0 touch much\n"
+                                         "a.t0 sleep 1000000000\n");
+  const CommandResult result = run_command({"run", "configs/examples/recorded.yaml", trace, "--json", json, "--set",
+                                            "host.memory.size=8256MiB", "--set", "host.memory.swap=0B"});
+  CHECK(result.code == 1);
+  CHECK(result.err.find("the kernel killed kid, the largest of 2 processes, and the run ends here") != std::string::npos);
+  CHECK(result.err.find("33.6 MB were pinned by 1 memory regions") != std::string::npos);
+  CHECK(result.out.find("the kernel killed kid, the largest of 2 processes; ") != std::string::npos);
+  const auto memory = nlohmann::json::parse(read_file(json))["memory"]["a"];
+  CHECK(memory["killed_process"] == "kid");
+  CHECK(memory["processes"] == 2);
+  CHECK(memory["pinned_bytes"] == 32 << 20);
+}
+
+TEST_CASE("Pages that the program wrote to after a fork and that the NIC has no longer are counted (case C24)") {
+  const TempFolder folder;
+  const std::string json = folder.path("out.json");
+  for (const bool copies : {false, true}) {
+    REQUIRE(run_command({"run", "configs/examples/recorded.yaml", "tests/cases/c24_write_after_fork.mtrace", "--json", json, "--set",
+                         std::string("kernel.copy_on_fork=") + (copies ? "true" : "false")})
+                .code == 0);
+    const auto report = nlohmann::json::parse(read_file(json));
+    if (copies) CHECK_FALSE(report.contains("memory"));
+    else CHECK(report["memory"]["a"]["left_pins"] == 16);
+  }
 }

@@ -101,3 +101,19 @@ TEST_CASE("Mistakes of the configuration are told although a trace is given") {
   CHECK(refusal(folder, {"run", replay, folder.write("t.mtrace", "mtrace 1\na.t0 mmap buf len=4K\n"), "--set", "nic.walks=0"}) ==
         "--set nic.walks=0: nic.walks: 0 is below the minimum 1\n");
 }
+
+TEST_CASE("Forks that could not be, or not be told apart, are told before the run") {
+  CHECK(seventh("a.t0 fork kid\na.t1 fork kid\n") ==
+        "t.mtrace:8:11: 'kid' was forked at line 7 already: each copy of host a has a name of its own\n");
+  CHECK(seventh("a.kid_t0 fork kid\n") == "t.mtrace:7:15: a.kid_t0 runs in 'kid' itself or in a copy of it: nobody is there to fork it\n");
+  CHECK(seventh("a.one_t0 fork two\na.two_t0 fork one\n") ==
+        "t.mtrace:7:15: a.one_t0 runs in 'two' itself or in a copy of it: nobody is there to fork it\n"
+        "t.mtrace:8:15: a.two_t0 runs in 'one' itself or in a copy of it: nobody is there to fork it\n");
+  CHECK(seventh("a.t0 fork\n") == "t.mtrace:7:6: fork lacks what it is about; its form is fork CHILD\n");
+  CHECK(seventh("a.t0 fork 9lives\n") == "t.mtrace:7:11: '9lives' is not a name: letters, digits and _, not a digit first\n");
+  CHECK(seventh("a.t0 fork kid kid\n") == "t.mtrace:7:15: unexpected word 'kid'; the form is fork CHILD\n");
+  CHECK(seventh("a.t0 frok kid\n") == "t.mtrace:7:6: unknown operation 'frok'; did you mean 'fork'?\n");
+  // Another host's copy may have the same name.
+  CHECK(seventh("a.t0 fork kid\nb.t0 fork kid\nb.t0 fork kid\n") ==
+        "t.mtrace:9:11: 'kid' was forked at line 8 already: each copy of host b has a name of its own\n");
+}

@@ -103,7 +103,7 @@ TEST_CASE("two threads that fault in their first pages in reg_mr pass the page a
   CHECK(step(rig.records[1], Step::fault) == fault * 16 + shared * 16);
   CHECK(rig.records[0].cost.queued == Time());
   CHECK(rig.records[1].cost.queued == shared * 16);
-  const engine::Server& allocator = rig.kernel.shared_state().page_allocator;
+  const engine::Server& allocator = rig.kernel.processes().page_allocator;
   CHECK(allocator.usage().busy == shared * 32);
   CHECK(allocator.usage().wait_total == shared * 16);
 }
@@ -117,7 +117,7 @@ TEST_CASE("alone, a thread takes as long for its faults however they are cut", "
     CHECK(rig.step(Step::fault) == fault * (5 * 256));
     CHECK(rig.step(Step::lock) == Time());
     // Three batches where others could come between, and nothing to cut where there is nobody.
-    CHECK(rig.kernel.shared_state().mmap_lock.usage().requests == (threads == 1 ? 1u : 3u) + 1);
+    CHECK(rig.kernel.processes().of(0).shared.mmap_lock.usage().requests == (threads == 1 ? 1u : 3u) + 1);
   }
 }
 
@@ -125,16 +125,16 @@ TEST_CASE("present pages are pinned without the mmap lock: only batches with abs
   HostRig rig(settings());
   const auto pd = rig.pd();
   const Va buffer = rig.mmap(MiB(8));
-  const auto before = rig.kernel.shared_state().mmap_lock.usage().requests;
+  const auto before = rig.kernel.processes().of(0).shared.mmap_lock.usage().requests;
   REQUIRE(rig.reg_mr(pd, buffer, MiB(8)).error == 0);
-  CHECK(rig.kernel.shared_state().mmap_lock.usage().requests == before);
+  CHECK(rig.kernel.processes().of(0).shared.mmap_lock.usage().requests == before);
   // Pages 100 and 101 of batch 0, and 1000 of batch 1: two batches of four.
   for (const std::uint64_t page : {100u, 101u, 1000u})
     REQUIRE(rig.madvise(buffer + page_bytes * page, KiB(4), verbs::Advice::dontneed) == 0);
-  const auto dropped = rig.kernel.shared_state().mmap_lock.usage().requests;
+  const auto dropped = rig.kernel.processes().of(0).shared.mmap_lock.usage().requests;
   REQUIRE(rig.reg_mr(pd, buffer, MiB(8)).error == 0);
   CHECK(rig.records.back().cost.faults == 3);
-  CHECK(rig.kernel.shared_state().mmap_lock.usage().requests == dropped + 2);
+  CHECK(rig.kernel.processes().of(0).shared.mmap_lock.usage().requests == dropped + 2);
 }
 
 TEST_CASE("a registration that must fault waits for the writer that has the mmap lock, asleep", "[contention]") {
@@ -153,9 +153,9 @@ TEST_CASE("a registration that must fault waits for the writer that has the mmap
     const Time held = us(1 + 40) + s.kernel.protect_page * 16;
     if (cpus == 2) {
       CHECK(step(rig.records[0], Step::lock) == held - us(21));
-      CHECK(rig.kernel.shared_state().mmap_lock.usage().wait_total == held - us(21));
+      CHECK(rig.kernel.processes().of(0).shared.mmap_lock.usage().wait_total == held - us(21));
       // Readers by themselves keep nobody out.
-      CHECK(rig.kernel.shared_state().mmap_lock.usage().busy == us(30) * 2 + us(40) + s.kernel.protect_page * 16);
+      CHECK(rig.kernel.processes().of(0).shared.mmap_lock.usage().busy == us(30) * 2 + us(40) + s.kernel.protect_page * 16);
     }
     CHECK(step(rig.records[0], Step::fault) == fault * 16);
     CHECK(rig.records[0].cost.queued == step(rig.records[0], Step::lock));
@@ -241,5 +241,5 @@ TEST_CASE("registrations of two threads change the process's counters in turn, a
   CHECK(rig.step(Step::syscall) == us(1 + 20) + ns(2 * 70));
   REQUIRE(rig.reg_mr(pd, buffer, KiB(4)).error == 0);
   CHECK(rig.step(Step::syscall) == us(1 + 20));
-  CHECK(rig.kernel.shared_state().pinned_vm.usage(rig.scheduler.now()).busy == ns(2 * 70));
+  CHECK(rig.kernel.processes().of(0).shared.pinned_vm.usage(rig.scheduler.now()).busy == ns(2 * 70));
 }

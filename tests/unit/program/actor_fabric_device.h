@@ -32,6 +32,7 @@ class FabricDevice final : public verbs::Device {
   Progress touch(Thread, Va, Bytes, bool, Reply& r, Caller& c) override { return finish({}, r, c); }
   Progress mprotect(Thread, Va, Bytes, bool, bool, Reply& r, Caller& c) override { return finish({}, r, c); }
   Progress madvise(Thread, Va, Bytes, verbs::Advice, Reply& r, Caller& c) override { return finish({}, r, c); }
+  Progress fork(Thread, const verbs::ForkRequest&, Reply& r, Caller& c) override { return finish({}, r, c); }
   Progress fork_init(Thread, bool, Reply& r, Caller& c) override { return finish({}, r, c); }
   Progress rereg_mr(Thread, const verbs::ReregMrRequest&, Reply& r, Caller& c) override { return finish({}, r, c); }
   Progress set_memlock(Thread, Bytes, Reply& r, Caller& c) override { return finish({}, r, c); }

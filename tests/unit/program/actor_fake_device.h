@@ -97,6 +97,9 @@ class FakeDevice final : public verbs::Device {
   Progress madvise(Thread, Va a, Bytes n, verbs::Advice advice, Reply& r, Caller& c) override {
     return reply(fmt::format("madvise {:x} {} {}", a.raw, n.raw, unsigned(advice)), {}, r, c);
   }
+  Progress fork(Thread, const verbs::ForkRequest& f, Reply& r, Caller& c) override {
+    return reply(fmt::format("fork {} {}", f.child, fmt::join(f.threads, ",")), {}, r, c);
+  }
   Progress fork_init(Thread, bool huge_pages, Reply& r, Caller& c) override {
     return reply(fmt::format("fork_init {}", huge_pages), {}, r, c);
   }

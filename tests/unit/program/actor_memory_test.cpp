@@ -1,5 +1,7 @@
 // Do actors ask for changes of memory and of registrations as the lines say, and do later lines see what came of it?
+#include <algorithm>
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <filesystem>
 #include <fstream>
 
@@ -98,5 +100,55 @@ TEST_CASE("a rereg_mr that fails leaves the object as it was") {
       "a.t0 dereg_mr mr\n");
   t.run->device(0).errors["rereg_mr"] = 12;
   t.run->run();
+  CHECK(t.run->surprises() == std::vector<std::string>{});
+}
+
+TEST_CASE("actors of a copy wait for its fork, and threads of other names do not") {
+  const std::string lines =
+      "a.kid_t0 fork_init\n"
+      "a.kid_boy_t0 memlock limit=3\n"
+      "a.kid_t1 memlock limit=2\n"
+      "a.other_t0 memlock limit=1\n"
+      "a.t0 compute 5\n"
+      "a.t0 fork kid expect=ok|ENOMEM\n"
+      "a.t0 fork kid_boy expect=ok|ENOMEM\n"
+      "a.t0 cap_ipc_lock 0\n";
+  TraceRun t(lines);
+  t.run->run();
+  CHECK(t.run->actors().done());
+  CHECK(t.run->surprises() == std::vector<std::string>{});
+  const auto& calls = t.run->device(0).calls;
+  const auto at = [&](const std::string& call) { return std::find(calls.begin(), calls.end(), call) - calls.begin(); };
+  CHECK(std::size_t(at("cap_ipc_lock false")) < calls.size());
+  CHECK(calls.front() == "memlock 1");
+  // By thread: kid_t0, kid_boy_t0, kid_t1, other_t0, t0.
+  CHECK(at("fork kid 0,2") < at("fork_init true"));
+  CHECK(at("fork kid 0,2") < at("memlock 2"));
+  CHECK(at("fork kid_boy 1") < at("memlock 3"));
+
+  // A fork that fails leaves nobody to do what they would have done.
+  TraceRun failing(lines);
+  failing.run->device(0).errors["fork"] = ENOMEM;
+  failing.run->run();
+  CHECK(failing.run->actors().done());
+  CHECK(failing.run->surprises() == std::vector<std::string>{});
+  const auto& fewer = failing.run->device(0).calls;
+  CHECK(std::find(fewer.begin(), fewer.end(), "fork_init true") == fewer.end());
+  CHECK(std::find(fewer.begin(), fewer.end(), "cap_ipc_lock false") != fewer.end());
+}
+
+TEST_CASE("a buffer that one process unmaps is still there in its copies") {
+  TraceRun t(
+      "a.t0 mmap buf len=64K\n"
+      "a.t0 fork kid\n"
+      "a.kid_t0 barrier gone n=2\n"
+      "a.t0 munmap buf\n"
+      "a.t0 barrier gone n=2\n"
+      "a.t0 touch buf expect=EINVAL\n"
+      "a.kid_t0 touch buf\n"
+      "a.kid_t0 munmap buf\n"
+      "a.kid_t0 touch buf expect=EINVAL\n");
+  t.run->run();
+  CHECK(t.run->actors().done());
   CHECK(t.run->surprises() == std::vector<std::string>{});
 }

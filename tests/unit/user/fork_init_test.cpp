@@ -110,3 +110,50 @@ TEST_CASE("a range that ends within a huge page is EINVAL, unless the library fi
     REQUIRE(rig.reg_mr(pd, buffer, MiB(4)).error == 0);
   }
 }
+
+TEST_CASE("a child begins with what its parent's library knows, and each goes on by itself", "[fork_init]") {
+  HostRig rig(old_kernel());
+  const auto pd = rig.pd();
+  const Va buffer = rig.mmap(KiB(64));
+  REQUIRE(fork_init(rig) == 0);
+  REQUIRE(rig.reg_mr(pd, buffer, KiB(32)).error == 0);
+  const std::vector<verbs::Thread> threads{1};
+  const verbs::ForkRequest request{"kid", threads};
+  REQUIRE(rig.ask([&](auto& r, auto& c) { return rig.device.fork(0, request, r, c); }).error == 0);
+  const auto reg_mr = [&](Va at, Bytes length) {
+    const verbs::RegMrRequest wanted{pd, at, length, verbs::Access::local_write, Iova(at.raw)};
+    return rig.ask([&](auto& r, auto& c) { return rig.device.reg_mr(1, wanted, r, c); }).error;
+  };
+  // What is counted as kept from children already is not advised again: it is the kernel that finds the hole.
+  REQUIRE(reg_mr(buffer, KiB(32)) == EFAULT);
+  REQUIRE(reg_mr(buffer + KiB(60), KiB(8)) == ENOMEM);
+  REQUIRE(reg_mr(buffer + KiB(32), KiB(32)) == 0);
+  REQUIRE(rig.reg_mr(pd, buffer, KiB(64)).error == 0);
+}
+
+TEST_CASE("a queue takes two mappings, as does the page of its doorbell record; both go with the last queue", "[fork_init]") {
+  HostRig rig(old_kernel());
+  REQUIRE(fork_init(rig) == 0);
+  const auto create = [&] { return rig.ask([&](auto& r, auto& c) { return rig.device.create_cq(0, 15, r, c); }); };
+  const auto destroy = [&](verbs::Handle cq) {
+    return rig.ask([&](auto& r, auto& c) { return rig.device.destroy_cq(0, cq, r, c); }).error;
+  };
+  // Room for 8: 4 with the first, then 2 each.
+  std::vector<verbs::Handle> made;
+  for (int i = 0; i < 3; ++i) {
+    const verbs::Reply reply = create();
+    REQUIRE(reply.error == 0);
+    made.push_back(reply.handle);
+  }
+  const Time before = rig.scheduler.now();
+  REQUIRE(create().error == ENOMEM);
+  REQUIRE(rig.scheduler.now() - before < us(20));  // the kernel was not asked for a CQ
+  for (const auto cq : made) REQUIRE(destroy(cq) == 0);
+  for (int i = 0; i < 3; ++i) REQUIRE(create().error == 0);
+}
+
+TEST_CASE("it is too late once a queue has been made", "[fork_init]") {
+  HostRig rig(old_kernel());
+  REQUIRE(rig.ask([&](auto& r, auto& c) { return rig.device.create_cq(0, 15, r, c); }).error == 0);
+  REQUIRE(fork_init(rig) == EINVAL);
+}
