@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include "base/dma_map.h"
 #include "base/units.h"
@@ -69,6 +71,25 @@ struct FaultReply {
   ReclaimCounts reclaimed;
 };
 
+/// What of a range a device may use as it is (mm/hmm.c, hmm_range_fault).
+struct PresentPart {
+  std::uint64_t first = 0;  ///< virtual page
+  FrameExtent frames;
+  Leaf leaf = Leaf::page_4k;
+  bool writable = false;
+  std::uint64_t end() const { return first + frames.count; }
+};
+
+/// Told of pages whose frames the system takes while the process runs: by reclaim, swapout or migration. Before it happens.
+class TakenPages {
+ public:
+  /// Virtual pages [first, end), mapped by leaves of that size.
+  virtual void taken(std::uint64_t first, std::uint64_t end, Leaf leaf) = 0;
+
+ protected:
+  ~TakenPages() = default;
+};
+
 /// Memory that a device may use until it is unpinned, whatever happens to the mapping.
 struct PinnedRange {
   Va address;
@@ -116,6 +137,18 @@ class AddressSpace {
   PinReply pin(Va, Bytes, bool write, bool by_force = false);
   void unpin(const PinnedRange&);
 
+  /// Brings in what is absent so that a device can use the range, without holding it. EFAULT: a hole, device memory, not readable. EPERM:
+  /// not writable.
+  FaultReply fault_for_device(Va, Bytes, bool write);
+  /// Present pages [first, end) of readable mappings, but device memory, in order.
+  std::vector<PresentPart> present(std::uint64_t first, std::uint64_t end) const;
+  /// The error that munmap of the range would end with before it changes anything, or 0.
+  int check_munmap(Va, Bytes) const;
+  /// Pages whose rights mprotect would change, as ranges [first, second).
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> protected_anew(Va, Bytes, bool readable, bool writable) const;
+  /// Null: nobody is told.
+  void set_watcher(TakenPages* watcher) { watcher_ = watcher; }
+
   const PageTable& page_table() const { return table_; }
   std::size_t mappings() const { return vmas_.size(); }
   /// KernelPageSize of the mapping at that address: that of a huge page mapping, or 4 KiB.
@@ -150,6 +183,7 @@ class AddressSpace {
   static int check_touch(const Vma&, bool write);
   static int check_pin(const Vma&, bool write);
   static int check_forced_pin(const Vma&, bool write);
+  static int check_device(const Vma&, bool write);
   std::optional<std::uint64_t> find_addresses(std::uint64_t pages, std::uint64_t align, std::uint64_t at) const;
   Vmas::const_iterator holding(std::uint64_t page) const;
   void cut(std::uint64_t page);
@@ -185,6 +219,7 @@ class AddressSpace {
   std::uint64_t maps_made_ = 0;
   boost::icl::interval_set<std::uint64_t> swapped_;  ///< pages whose contents lie in swap
   std::uint64_t swapped_pages_ = 0;
+  TakenPages* watcher_ = nullptr;
   std::uint64_t hand_ = 0;  ///< page from which reclaim looks for the next one to take
   /// Free pages of the address space, from a place where Linux on x86-64 puts mappings to the end of user space.
   boost::icl::interval_set<std::uint64_t> free_{

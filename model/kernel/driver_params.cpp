@@ -82,6 +82,18 @@ void DriverParams::declare(Declaration<DriverParams>& d) {
       .standard("EINVAL")
       .means("What a larger one is refused with.")
       .source("irdma: hw/irdma/verbs.c, irdma_reg_user_mr");
+  d.choice("on_demand", &DriverParams::on_demand,
+           {{"none", OnDemand::none}, {"explicit", OnDemand::explicit_only}, {"implicit", OnDemand::implicit}})
+      .standard("implicit")
+      .means(
+          "On-demand paging of the device: none, of ranges, or also of the whole address space. Needs table_writer: umr and a flat table; "
+          "there is none without them.")
+      .source("mlx5: hw/mlx5/odp.c, internal_fill_odp_caps");
+  d.field("page_fault_queue", &DriverParams::page_fault_queue)
+      .standard("17us")
+      .range("0ns", "1s")
+      .means("Time that the firmware gives to the command that makes the event queue for page faults, once a host.")
+      .source("estimate: as create_key");
   d.field("key", &DriverParams::key)
       .standard("300ns")
       .range("0ns", "1ms")

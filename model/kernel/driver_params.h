@@ -15,6 +15,9 @@ namespace mtsim::kernel {
 /// What a driver answers to an MR that is larger than it allows.
 enum class SizeRefusal : std::uint8_t { einval, enomem };
 
+/// On-demand paging, as far as a device has it.
+enum class OnDemand : std::uint8_t { none, explicit_only, implicit };
+
 struct DriverParams {
   std::string table_writer, keys;
   std::uint64_t most_keys{}, key_seed{};
@@ -25,6 +28,8 @@ struct DriverParams {
   PageSizeChoice page_size{};
   Bytes largest_page, largest_segment, largest_mr;
   SizeRefusal largest_mr_error{};
+  OnDemand on_demand{};
+  Time page_fault_queue;
   Time key;
   Time umr_post, list_entry;
   std::uint64_t umr_entries{};

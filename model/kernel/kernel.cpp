@@ -41,7 +41,7 @@ Kernel::Kernel(sc_core::sc_module_name module_name, engine::Scheduler& scheduler
   check_name<DmaMappers>("host.iommu.mode", iommu.mode, complaints);
   if (!driver.cache_limit_list()) complaints.push_back(fmt::format("driver.cache_limits: {}", DriverParams::cache_limits_form));
   if (!complaints.empty()) throw UserError(complaints);
-  dma_ = DmaMappers::make(iommu.mode, DmaMapperContext{scheduler_, params_, iommu_});
+  dma_ = DmaMappers::make(iommu.mode, DmaMapperContext{scheduler_, params_, iommu_, frames_.law()});
   keys_ = KeyPolicies::make(driver.keys, driver.key_options());
 }
 
@@ -51,8 +51,8 @@ void Kernel::end_of_elaboration() {
   const TableWriterContext context{scheduler_, driver_, *command[0], *umr[0], *tables[0], *memory[0]};
   keeper_ = std::make_unique<KeyKeeper>(scheduler_, driver_, *keys_, *command[0]);
   writer_ = TableWriters::make(driver_.table_writer, context);
-  reg_path_ =
-      std::make_unique<RegPath>(RegPath::Parts{scheduler_, *cpus[0], params_, driver_, process_, *writer_, *keeper_, *dma_, frames_});
+  reg_path_ = std::make_unique<RegPath>(RegPath::Parts{scheduler_, *cpus[0], params_, driver_, process_, *writer_, *keeper_, *dma_, frames_,
+                                                       context, queue_pairs[0]->port()});
 }
 
 ports::Cpus::Run Kernel::system_call(verbs::Thread thread, Time beyond_entry) {
@@ -62,5 +62,8 @@ ports::Cpus::Run Kernel::system_call(verbs::Thread thread, Time beyond_entry) {
 Kernel::Answer Kernel::reg_mr(verbs::Thread thread, verbs::RegMrRequest request) { return reg_path_->reg_mr(thread, request); }
 Kernel::Answer Kernel::rereg_mr(verbs::Thread thread, verbs::ReregMrRequest request) { return reg_path_->rereg_mr(thread, request); }
 Kernel::Answer Kernel::dereg_mr(verbs::Thread thread, verbs::Handle mr) { return reg_path_->dereg_mr(thread, mr); }
+Kernel::Answer Kernel::advise_mr(verbs::Thread thread, verbs::AdviseMrRequest request) {
+  return reg_path_->on_demand().advise_mr(thread, request);
+}
 
 }  // namespace mtsim::kernel

@@ -1,11 +1,12 @@
 // The kernel of one host, with the one process that uses the NIC: system calls as flows on the host's CPUs.
 //
 // First version: making, changing and removing PDs, CQs and QPs is a system call and one parameter each, their firmware commands included;
-// only registration is taken apart into its steps (reg_path.h). There is no on-demand paging.
+// only registration is taken apart into its steps (reg_path.h, odp_path.h).
 #pragma once
 
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "engine/scheduler.h"
 #include "kernel/dma_mapping.h"
@@ -49,6 +50,7 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   Answer reg_mr(verbs::Thread thread, verbs::RegMrRequest request) override;
   Answer rereg_mr(verbs::Thread thread, verbs::ReregMrRequest request) override;
   Answer dereg_mr(verbs::Thread thread, verbs::Handle mr) override;
+  Answer advise_mr(verbs::Thread thread, verbs::AdviseMrRequest request) override;
   Answer create_cq(verbs::Thread thread) override;
   Answer destroy_cq(verbs::Thread thread, verbs::Handle cq) override;
   Answer create_srq(verbs::Thread thread, verbs::Handle pd) override;
@@ -64,6 +66,7 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   const DmaMapper& dma_mapper() const { return *dma_; }
   std::vector<KeyCount> key_counts() const { return keeper_->counts(); }
   const RegistrationTotals& registration() const { return reg_path_->totals(); }
+  const OdpTotals& on_demand() const { return std::as_const(*reg_path_).on_demand().totals(); }
   const ports::MemoryUse& memory_use() const { return process_.pressure; }
   /// Told of every reg_mr, rereg_mr and dereg_mr from now on; null: nobody. After elaboration only.
   void set_observer(ports::RegistrationObserver* observer) { reg_path_->set_observer(observer); }
@@ -83,6 +86,10 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
 
   void end_of_elaboration() override;
   void start_of_simulation() override { keeper_->start(); }
+  using PageRange = std::pair<std::uint64_t, std::uint64_t>;  ///< virtual pages [first, second)
+  /// Takes the ranges from the device where it has them on demand; true: `end_invalidation` of them must follow when they have changed.
+  engine::Task<bool> begin_invalidation(verbs::Thread thread, const std::vector<PageRange>& ranges);
+  void end_invalidation(const std::vector<PageRange>& ranges);
   ports::Cpus::Run system_call(verbs::Thread thread, Time beyond_entry);
 
   engine::Scheduler& scheduler_;

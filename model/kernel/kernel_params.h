@@ -22,6 +22,7 @@ struct KernelParams {
   Time swap_out, swap_in, migrate_page;
   std::uint64_t max_map_count{};
   bool copy_on_fork{}, pin_by_force{};
+  Time odp_region, odp_page, odp_walk, odp_scan;
   Time pd, cq, srq, qp, modify_qp;
   static void declare(Declaration<KernelParams>& d);
 

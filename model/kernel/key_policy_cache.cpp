@@ -35,6 +35,8 @@ class CachedKeys : public KeyPolicy {
         if (const auto index = indices_.take()) made.parked.emplace_back(*index, ++variant_);
       adjust(made, Time());
     }
+    // Always there, never filled ahead (mlx5_odp_init_mkey_cache).
+    classes_[table_of_keys | implicit_region_keys];
   }
 
   std::optional<KeyGrant> take(std::uint64_t entries, Time now) override {
@@ -138,6 +140,7 @@ class CachedKeys : public KeyPolicy {
  private:
   /// mkey_cache_ent_from_rb_key: the smallest class with room, unless it is more than twice too large.
   std::map<std::uint64_t, Class>::iterator find(std::uint64_t entries) {
+    if ((entries & table_of_keys) != 0) return classes_.find(entries);
     const auto found = classes_.lower_bound(entries);
     return found == classes_.end() || found->first > std::max(2 * entries, smallest_class) ? classes_.end() : found;
   }

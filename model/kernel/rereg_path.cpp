@@ -22,7 +22,7 @@ int RegPath::check_rereg(const verbs::ReregMrRequest& request) {
   if (mr == nullptr) return EINVAL;
   if (mr->busy) return EBUSY;
   if (request.change_access)
-    if (const int error = check_access(request.access); error != 0) return error;
+    if (const int error = check_access(request.access, parts_.on_demand()); error != 0) return error;
   if (request.pd != 0 && parts_.process.pds.find(request.pd) == nullptr) return EINVAL;
   return 0;
 }
@@ -56,7 +56,19 @@ engine::Task<int> RegPath::rereg_user_mr(Call& call, const verbs::ReregMrRequest
   // The new PD must not go while this is under way (uobj_get_obj_read).
   ++parts_.process.pds.find(pd)->users;
   int error = 0;
-  if (request.translation) {
+  if (mr.on_demand && !request.translation) {
+    error = co_await change_on_demand(call, mr, pd, access);
+  } else if (mr.on_demand || (request.translation && any(access, verbs::Access::on_demand))) {
+    // recreate: nothing of the old MR can be used again
+    Mr made;
+    error = co_await reg_user_mr(call, {pd, request.address, request.length, access, Iova(request.address.raw)}, made);
+    if (error == 0) {
+      co_await destroy_mr(call, mr);
+      made.pd = mr.pd;
+      made.busy = mr.busy;
+      mr = std::move(made);
+    }
+  } else if (request.translation) {
     error = co_await change_translation(call, {pd, request.address, request.length, access, Iova(request.address.raw)}, mr);
   } else if (writable(access) && !mr.pinned_for_writing) {
     error = EACCES;  // ib_umem_check_rereg: the pages were pinned for reading only
@@ -81,6 +93,21 @@ engine::Task<int> RegPath::change_context(Call& call, const Mr& mr, verbs::Handl
   region.block = mr.plan.page_size;
   region.map = mr.dma.device;
   co_return co_await parts_.writer.rewrite(call, region);
+}
+
+/// The same of an MR on demand. Other flags than these would need a new MR, and without a range there is none to make: ib_umem_get and
+/// ib_umem_odp_get find no page.
+engine::Task<int> RegPath::change_on_demand(Call& call, const Mr& mr, verbs::Handle pd, verbs::Access access) {
+  using enum verbs::Access;
+  constexpr verbs::Access by_umr = local_write | remote_write | remote_read | relaxed_ordering;  // can_use_umr_rereg_access
+  constexpr verbs::Access others = remote_atomic | mw_bind | zero_based | on_demand | huge_tlb;
+  static_assert((by_umr & others) == none);
+  if ((access & others) != (mr.access & others)) co_return EINVAL;
+  OdpRegion& region = *mr.on_demand;
+  region.pd = pd;
+  region.access = access;
+  const translate::Region table = table_of(region);
+  co_return co_await parts_.writer.rewrite(call, table);
 }
 
 /// The new pages are pinned first, so that a failure up to there leaves the MR as it was. A key whose place in the cache has room for the

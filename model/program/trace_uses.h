@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,11 +24,13 @@ class UseList {
   enum class Feature : std::uint8_t;
   void note_features(const LineParser&, const Op&);
   void note_registration(const LineParser&, const Op&);
+  void note_implicit_keys(const LineParser&, const Op&);
   void add(Feature, const Op&, std::uint32_t column);
   void add(std::string what, const Op&, std::uint32_t column);
 
   std::string file_;
   std::vector<Program::Use> uses_;
+  std::set<NameId> implicit_;                             ///< MRs that the last line to make them made implicit ones
   std::uint64_t kinds_ = 0, opcodes_ = 0, features_ = 0;  ///< already noted, as bits
 };
 

@@ -47,11 +47,20 @@ void add_calls(const results::CallStats& from, results::CallStats& to) {
   to.latency.merge(from.latency);
 }
 
-void add_rereg(const results::CallStats& calls, results::Report& report) {
-  if (calls.calls == 0) return;
-  auto& others = report.registration.others;
-  if (others.empty()) others.emplace_back().name = "rereg_mr";
-  add_calls(calls, others.front());
+void add_other_calls(const RegistrationLog& log, results::Report& report) {
+  using Call = ports::RegistrationRecord::Call;
+  for (const Call call : {Call::rereg_mr, Call::advise_mr, Call::invalidation, Call::worker}) {
+    const results::CallStats& calls = log.calls(call);
+    if (calls.calls == 0) continue;
+    const char* name = ports::registration_call_names[unsigned(call)];
+    auto& others = report.registration.others;
+    auto at = std::find_if(others.begin(), others.end(), [&](const auto& other) { return other.name == name; });
+    if (at == others.end()) {
+      at = others.emplace(others.end());
+      at->name = name;
+    }
+    add_calls(calls, *at);
+  }
 }
 
 void add_memory(const std::string& name, const ports::MemoryUse& use, results::Report& report) {
@@ -193,6 +202,15 @@ void add_counters(const std::string& name, Host& host, results::Report& report) 
     add("kernel.iova_rbtree", "count", "I/O virtual address ranges put into the tree or taken out", cost.iova_rbtree);
   }
   add("kernel.table_entries", "count", "translation entries written", cost.table_entries);
+  if (const kernel::OdpTotals& odp = host.kernel.on_demand(); odp.regions != 0) {
+    add("kernel.odp_regions", "count", "on-demand regions registered", odp.regions);
+    add("kernel.odp_children", "count", "children of implicit on-demand regions made", odp.children);
+    add("kernel.odp_mapped", "count", "base pages that the device got on demand, by registration or prefetch", odp.mapped);
+    add("kernel.odp_prefetched", "count", "base pages that prefetches went through", odp.prefetched);
+    add("kernel.odp_invalidated", "count", "base pages taken from the device again", odp.invalidated);
+    add("kernel.odp_zaps", "count", "UMR work requests that took them", odp.zaps);
+    add("kernel.odp_failed_prefetches", "count", "prefetches without flush that failed, of which nobody is told", odp.failed_workers);
+  }
   for (const kernel::KeyCount& keys : host.kernel.key_counts())
     report.counters.push_back({name + ".kernel.keys_" + keys.name, "count", keys.meaning, keys.value, keys.level});
   add("kernel.cq_overruns", "count", "completions lost because a CQ was full", host.device.cq_overruns());
@@ -203,9 +221,9 @@ void add_counters(const std::string& name, Host& host, results::Report& report) 
 void collect_host(Host& host, results::Report& report) {
   const std::string name = host.title;
   add_operations(host, report);
-  add_calls(host.registrations.reg_mr(), report.registration.reg_mr);
-  add_calls(host.registrations.dereg_mr(), report.registration.dereg_mr);
-  add_rereg(host.registrations.rereg_mr(), report);
+  add_calls(host.registrations.calls(ports::RegistrationRecord::Call::reg_mr), report.registration.reg_mr);
+  add_calls(host.registrations.calls(ports::RegistrationRecord::Call::dereg_mr), report.registration.dereg_mr);
+  add_other_calls(host.registrations, report);
   add_memory(name, host.kernel.memory_use(), report);
   report.registration.pinned_now += host.kernel.registration().pinned_now;
   report.registration.pinned_most += host.kernel.registration().pinned_most;

@@ -49,6 +49,8 @@ class Simulation {
  private:
   /// What to tell of hosts whose process the kernel ended.
   std::vector<std::string> killed() const;
+  /// Of NICs that met a page on demand which they do not have.
+  std::vector<std::string> page_faults() const;
   void begin_window();
   void end_window();
   results::Report collect() const;

@@ -19,6 +19,7 @@ SimDevice::SimDevice(sc_core::sc_module_name module_name, engine::Scheduler& sch
 
 const std::set<std::string>& SimDevice::carried_out() {
   static const std::set<std::string> words{
+      "advise_mr",
       "alloc_pd",
       "barrier",
       "cap_ipc_lock",
@@ -61,7 +62,9 @@ const std::set<std::string>& SimDevice::carried_out() {
       "post_srq",
       "reg_mr",
       "reg_mr access=ht",
+      "reg_mr access=od",
       "reg_mr access=zb",
+      "reg_mr implicit",
       "reg_mr iova=",
       "rereg_mr",
       "sleep",

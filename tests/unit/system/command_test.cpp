@@ -169,9 +169,9 @@ TEST_CASE("What a trace uses beyond this build is named once each, before the ru
                                          "a.t0 mmap buf len=4K\n"
                                          "a.t0 copy buf to=buf len=1K\n"
                                          "a.t0 alloc_pd pd\n"
-                                         "a.t0 reg_mr mr pd=pd addr=buf len=4K access=lw,od\n"
+                                         "a.t0 alloc_mw mw pd=pd type=1\n"
                                          "a.t0 copy buf to=buf len=1K\n");
   CHECK(refusal(folder, {"run", "configs/examples/recorded.yaml", trace}) ==
         "t.mtrace:3:6: 'copy' is not modelled yet\n"
-        "t.mtrace:5:45: 'reg_mr access=od' is not modelled yet\n");
+        "t.mtrace:5:6: 'alloc_mw' is not modelled yet\n");
 }
