@@ -139,11 +139,8 @@ void OdpPath::taken(std::uint64_t first, std::uint64_t end, Leaf leaf) {
   }
 }
 
-engine::Task<int> OdpPath::pay_for_taken(verbs::Thread thread) {
-  if (owed_.empty()) co_return 0;
+engine::Task<int> OdpPath::pay_for_taken(Call& call) {
   const std::vector<Owed> owed = std::exchange(owed_, {});
-  Call call(parts_.scheduler, parts_.cpus, parts_.kernel, thread, Kind::invalidation, laps_);
-  std::uint64_t pages = 0;
   for (const Owed& part : owed) {
     const translate::EntryChange zap{{}, 0, part.entries, nullptr};
     for (std::uint64_t i = 0; i < part.zaps; ++i) co_await parts_.writer.change(call, zap, true);
@@ -151,10 +148,19 @@ engine::Task<int> OdpPath::pay_for_taken(verbs::Thread thread) {
     call.cost().table_entries += part.zaps * part.entries;
     std::uint64_t scanned = 0;
     for (const FrameExtent& extent : part.unmapped) scanned += extent.count;
-    pages += scanned;
     co_await call.work(Step::dma_map, Work::dma_map, times(parts_.kernel.odp_scan, scanned));
     co_await parts_.dma.unmap_pages(call, part.unmapped, part.each);
   }
+  co_return 0;
+}
+
+engine::Task<int> OdpPath::pay_for_taken(verbs::Thread thread) {
+  if (owed_.empty()) co_return 0;
+  std::uint64_t pages = 0;
+  for (const Owed& part : owed_)
+    for (const FrameExtent& extent : part.unmapped) pages += extent.count;
+  Call call(parts_.scheduler, parts_.cpus, parts_.kernel, thread, Kind::invalidation, laps_);
+  co_await pay_for_taken(call);
   ended_.close(call, 0, page_bytes * pages);
   co_return 0;
 }

@@ -45,9 +45,10 @@ class OdpPath : private TakenPages {
   /// `end_invalidation` of the same range must follow. The answer is 0.
   engine::Task<int> begin_invalidation(verbs::Thread thread, std::uint64_t first, std::uint64_t end);
   void end_invalidation(std::uint64_t first, std::uint64_t end);
-  /// The time of what reclaim, swapout and migration have taken from the device since this was last asked: it is the thread's. The pages
-  /// themselves went at once. The answer is 0.
+  /// The time of what reclaim, swapout and migration have taken from the device since this was last asked: the thread's, or the call's. The
+  /// pages themselves went at once. The answer is 0.
   engine::Task<int> pay_for_taken(verbs::Thread thread);
+  engine::Task<int> pay_for_taken(Call& call);
   bool idle() const { return regions_.empty() && owed_.empty(); }
 
   const OdpTotals& totals() const { return totals_; }

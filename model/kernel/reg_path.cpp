@@ -78,8 +78,7 @@ engine::Task<int> RegPath::get_umem(Call& call, const verbs::RegMrRequest& reque
   if (pinned.faults.faults() != 0)
     co_await call.work(Step::fault, Work::fault, cost.fault_time(pinned.faults) + cost.reclaim_time(pinned.reclaimed));
   note_pressure(parts_.process, parts_.frames, parts_.scheduler, pinned.faults, pinned.reclaimed);
-  co_await odp_.pay_for_taken(call.thread());
-  call.lap(Step::fault);
+  co_await odp_.pay_for_taken(call);
   if (pinned.error != 0) {
     // umem_release: what was pinned up to there is let go again.
     const PageCounts& before = pinned.before_error;
