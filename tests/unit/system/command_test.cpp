@@ -191,8 +191,8 @@ TEST_CASE("Work requests with the key of an implicit region are refused before t
   const std::string what = "'work request with the key of an implicit MR' is not modelled yet\n";
   CHECK(refusal(folder, {"run", "configs/examples/recorded.yaml",
                          folder.write("t.mtrace", start + "a.t0 post_send qp wr=2 write sge=buf:1K:mr to=0x10:0x1\n")}) ==
-        "t.mtrace:10:33: " + what);
+        "t.mtrace:10:34: " + what);
   CHECK(refusal(folder, {"run", "configs/examples/recorded.yaml",
                          folder.write("t.mtrace", start + "a.t0 post_send qp wr=2 write sge=0x10:1:0x1 to=mr+64\n")}) ==
-        "t.mtrace:10:46: " + what);
+        "t.mtrace:10:48: " + what);
 }
