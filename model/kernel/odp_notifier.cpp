@@ -90,8 +90,9 @@ engine::Task<int> OdpPath::invalidate(Call& call, OdpRegion& region, std::uint64
   }
   if (!gone.empty()) co_await parts_.dma.unmap_pages(call, gone, each);
   region.mutex.give();
-  // destroy_unused_implicit_child_mr
-  if (region.parent != nullptr && region.pages->pages() == 0) {
+  // destroy_unused_implicit_child_mr; a parent that is on its way out takes its children along
+  const auto known = region.parent == nullptr ? keys_.end() : keys_.find(region.parent->key.index());
+  if (known != keys_.end() && known->second == region.parent && region.pages->pages() == 0) {
     auto& children = region.parent->children;
     const auto own = std::find_if(children.begin(), children.end(), [&](const auto& child) { return child.second.get() == &region; });
     if (own != children.end()) {
