@@ -1,5 +1,6 @@
 // Where a run meets a page on demand that the NIC does not have, does it end there and say what it was? No completion may come of it.
 #include <catch2/catch.hpp>
+#include <random>
 #include <string>
 #include <vector>
 
@@ -92,4 +93,59 @@ TEST_CASE("Rights are judged before pages: a refusal stays one") {
                                                   "expect=REM_ACCESS_ERR\n"))});
   CHECK(result.code == 0);
   CHECK(result.err.empty());
+}
+
+TEST_CASE("Threads that register, prefetch, change memory and deregister at random all come to their end") {
+  const TempFolder folder;
+  for (unsigned seed = 1; seed <= 24; ++seed) {
+    std::mt19937_64 random(seed);
+    const auto below = [&](std::uint64_t n) { return random() % n; };
+    std::string text = "mtrace 1\nhost a cpus=" + std::to_string(1 + below(4)) + "\na.t0 mmap buf len=4M\na.t0 alloc_pd pd\n";
+    const std::vector<std::string> threads{"a.t0", "a.t1", "a.t2", "a.t3"};
+    for (const std::string& thread : threads) text += thread + " barrier start n=4\n";
+    for (const std::string& thread : threads) {
+      const std::string mr = "m" + thread.substr(3);
+      bool alive = false;
+      for (int line = 0; line < 60; ++line) {
+        const std::string off = std::to_string(below(1000) * 4) + "K", length = std::to_string((1 + below(23)) * 4) + "K";
+        const std::string part = " off=" + off + " len=" + length;
+        std::string operation;
+        switch (alive ? below(8) : 8) {
+          case 0:
+          case 1:
+          case 2:
+            operation = "advise_mr " + std::vector<std::string>{"prefetch", "prefetch_write", "prefetch_no_fault"}[below(3)] +
+                        " pd=pd sge=buf+" + off + ":" + length + ":" + mr + " flush=" + std::to_string(below(2));
+            break;
+          case 3:
+            operation = "madvise buf advice=dontneed" + part;
+            break;
+          case 4:
+            operation = (below(2) == 0 ? "swapout buf" : "migrate buf") + part;
+            break;
+          case 5:
+            operation = "touch buf" + part;
+            break;
+          case 6:
+            operation = std::string("mprotect buf prot=") + (below(2) == 0 ? "rw" : "r") + part;
+            break;
+          case 7:
+            operation = "dereg_mr " + mr;
+            alive = false;
+            break;
+          default:
+            operation = "reg_mr " + mr + " pd=pd access=lw,od " + (below(5) < 2 ? "addr=0 len=all" : "addr=buf len=4M");
+            alive = true;
+        }
+        text += thread + " " + operation + " expect=any\n";
+      }
+    }
+    std::vector<std::string> arguments{"run", "configs/examples/recorded.yaml", folder.write("t.mtrace", text), "--set",
+                                       "host.memory.swap=1GiB"};
+    if (seed % 2 == 0) arguments.insert(arguments.end(), {"--set", "host.iommu.mode=translate"});
+    const CommandResult result = run_command(arguments);
+    INFO(text << result.err);
+    CHECK(result.code == 0);
+    CHECK(result.err.empty());
+  }
 }
