@@ -95,18 +95,20 @@ bool AddressSpace::splits_huge_page(std::uint64_t edge) const {
   return at != vmas_.end() && at->second.huge() && edge % leaf_pages(at->second.leaf()) != 0;
 }
 
-UnmapReply AddressSpace::munmap(Va va, Bytes length) {
-  UnmapReply reply;
-  if (length.raw == 0 || va.raw % page_bytes.raw != 0 || beyond_user_space(va, length)) {
-    reply.error = EINVAL;
-    return reply;
-  }
+int AddressSpace::check_munmap(Va va, Bytes length) const {
+  if (length.raw == 0 || va.raw % page_bytes.raw != 0 || beyond_user_space(va, length)) return EINVAL;
   const std::uint64_t first = page_of(va), end = first + ceil_div(length.raw, page_bytes.raw);
-  if (splits_huge_page(first) || splits_huge_page(end)) reply.error = EINVAL;
   // Only a hole within one mapping makes a mapping more (do_vmi_align_munmap).
   const auto within = holding(first);
-  if (within != vmas_.end() && within->first < first && end < within->second.end && vmas_.size() >= limits_.mappings) reply.error = ENOMEM;
+  if (within != vmas_.end() && within->first < first && end < within->second.end && vmas_.size() >= limits_.mappings) return ENOMEM;
+  return splits_huge_page(first) || splits_huge_page(end) ? EINVAL : 0;
+}
+
+UnmapReply AddressSpace::munmap(Va va, Bytes length) {
+  UnmapReply reply;
+  reply.error = check_munmap(va, length);
   if (reply.error != 0) return reply;
+  const std::uint64_t first = page_of(va), end = first + ceil_div(length.raw, page_bytes.raw);
   reply.unmapped = table_.count(va, length);
   for (const FrameExtent& frames : table_.unmap(va, length)) pool_->release(frames);
   forget_swapped(first, end);
@@ -133,6 +135,19 @@ int AddressSpace::check_pin(const Vma& vma, bool write) {
 int AddressSpace::check_forced_pin(const Vma& vma, bool write) {
   if (vma.backing == Backing::io) return EFAULT;
   return vma.writable || (!write && !vma.shared) ? 0 : EFAULT;
+}
+
+/// mm/hmm.c, hmm_vma_walk_test and hmm_vma_fault
+int AddressSpace::check_device(const Vma& vma, bool write) {
+  if (vma.backing == Backing::io || !vma.readable) return EFAULT;
+  return write && !vma.writable ? EPERM : 0;
+}
+
+FaultReply AddressSpace::fault_for_device(Va va, Bytes length, bool write) {
+  std::uint64_t reached = 0;
+  const std::uint64_t first = page_of(va);
+  return length.raw == 0 ? FaultReply{}
+                         : fault_pages(va, length, {write, write, &check_device}, {first, first + pages_spanned(va.raw, length).raw}, reached);
 }
 
 FaultReply AddressSpace::fault_in(Va va, Bytes length, bool write) {

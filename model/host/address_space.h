@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/dma_map.h"
@@ -74,6 +75,25 @@ struct FaultReply {
   std::uint64_t batches = 0;  ///< of `pin_batch_pages` from the first page on, that had absent pages
 };
 
+/// What of a range a device may use as it is (mm/hmm.c, hmm_range_fault).
+struct PresentPart {
+  std::uint64_t first = 0;  ///< virtual page
+  FrameExtent frames;
+  Leaf leaf = Leaf::page_4k;
+  bool writable = false;
+  std::uint64_t end() const { return first + frames.count; }
+};
+
+/// Told of pages whose frames the system takes while the process runs: by reclaim, swapout or migration. Before it happens.
+class TakenPages {
+ public:
+  /// Virtual pages [first, end), mapped by leaves of that size.
+  virtual void taken(std::uint64_t first, std::uint64_t end, Leaf leaf) = 0;
+
+ protected:
+  ~TakenPages() = default;
+};
+
 /// Memory that a device may use until it is unpinned, whatever happens to the mapping.
 struct PinnedRange {
   Va address;
@@ -135,6 +155,20 @@ class AddressSpace {
   /// are pinned are copied at once with `copies_pinned` (Linux since 5.12) and stay as they are in the parent, where the leaf of a THP
   /// falls into 4 KiB ones; a THP is pinned as a whole. ENOMEM: no frames for copies; no child then.
   ForkReply fork(bool copies_pinned);
+  /// Brings in what is absent so that a device can use the range, without holding it. EFAULT: a hole, device memory, not readable. EPERM:
+  /// not writable.
+  FaultReply fault_for_device(Va, Bytes, bool write);
+  /// Present pages [first, end) of readable mappings, but device memory, in order.
+  std::vector<PresentPart> present(std::uint64_t first, std::uint64_t end) const;
+  /// The error that munmap of the range would end with before it changes anything, or 0.
+  int check_munmap(Va, Bytes) const;
+  /// Pages whose rights mprotect would change, as ranges [first, second).
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> protected_anew(Va, Bytes, bool readable, bool writable) const;
+  /// Of private mappings, as ranges [first, second) of pages: those that a fork write-protects.
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> private_ranges() const;
+  /// Is told of pages that are taken away, until `forget`.
+  void tell(TakenPages& watcher) { watchers_.push_back(&watcher); }
+  void forget(TakenPages& watcher) { std::erase(watchers_, &watcher); }
 
   const PageTable& page_table() const { return table_; }
   std::size_t mappings() const { return vmas_.size(); }
@@ -178,6 +212,7 @@ class AddressSpace {
   static int check_touch(const Vma&, bool write);
   static int check_pin(const Vma&, bool write);
   static int check_forced_pin(const Vma&, bool write);
+  static int check_device(const Vma&, bool write);
   std::optional<std::uint64_t> find_addresses(std::uint64_t pages, std::uint64_t align, std::uint64_t at) const;
   Vmas::const_iterator holding(std::uint64_t page) const;
   void cut(std::uint64_t page);
@@ -232,6 +267,7 @@ class AddressSpace {
   std::uint64_t maps_made_ = 0;
   boost::icl::interval_set<std::uint64_t> swapped_;  ///< pages whose contents lie in swap
   std::uint64_t swapped_pages_ = 0;
+  std::vector<TakenPages*> watchers_;
   std::uint64_t hand_ = 0;  ///< page from which reclaim looks for the next one to take
   /// Free pages of the address space, from a place where Linux on x86-64 puts mappings to the end of user space.
   boost::icl::interval_set<std::uint64_t> free_{

@@ -90,6 +90,36 @@ ProtectReply AddressSpace::mprotect(Va va, Bytes length, bool readable, bool wri
   return reply;
 }
 
+std::vector<std::pair<std::uint64_t, std::uint64_t>> AddressSpace::protected_anew(Va va, Bytes length, bool readable, bool writable) const {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> out;
+  if (va.raw % page_bytes.raw != 0) return out;
+  const std::uint64_t end = page_of(va) + ceil_div(length.raw, page_bytes.raw);
+  for (std::uint64_t page = page_of(va); page < end;) {
+    const auto at = holding(page);
+    if (at == vmas_.end() || splits_huge_page(page)) break;
+    const std::uint64_t stop = std::min(end, at->second.end);
+    if (splits_huge_page(stop)) break;
+    if (at->second.readable != readable || at->second.writable != writable) out.emplace_back(page, stop);
+    page = stop;
+  }
+  return out;
+}
+
+std::vector<PresentPart> AddressSpace::present(std::uint64_t first, std::uint64_t end) const {
+  std::vector<PresentPart> out;
+  auto vma = holding(first) != vmas_.end() ? holding(first) : vmas_.lower_bound(first);
+  for (; vma != vmas_.end() && vma->first < end; ++vma) {
+    if (check_device(vma->second, false) != 0) continue;
+    const std::uint64_t stop = std::min(end, vma->second.end);
+    std::uint64_t page = std::max(first, vma->first);
+    while (const auto part = table_.part_from(page, stop)) {
+      out.push_back({part->first, part->frames, part->leaf, vma->second.writable && part->sharing == Sharing::alone});
+      page = part->end();
+    }
+  }
+  return out;
+}
+
 AdviseReply AddressSpace::madvise(Va va, Bytes length, Advice advice) {
   AdviseReply reply;
   if (va.raw % page_bytes.raw != 0) {
@@ -181,6 +211,7 @@ std::uint64_t AddressSpace::evict(std::uint64_t& page, std::uint64_t end, std::u
       if (to_swap) pages = std::min(pages, swap_room());
       if (pages == 0) break;
       const std::uint64_t at = part->first + loose.first;
+      for (TakenPages* watcher : watchers_) watcher->taken(at, at + pages, part->leaf);
       for (const FrameExtent& frames : table_.unmap(start_of(at), bytes_of(pages))) pool_->release(frames);
       if (to_swap) {
         swapped_ += Interval(at, at + pages);
@@ -246,6 +277,7 @@ std::uint64_t AddressSpace::migrate(std::uint64_t first, std::uint64_t end) {
       if (at >= stop) continue;
       const auto made = pool_->allocate(part->leaf, std::min(stop - at, allocatable()) / size);
       for (const FrameExtent& frames : made) {
+        for (TakenPages* watcher : watchers_) watcher->taken(at, at + frames.count, part->leaf);
         for (const FrameExtent& old : table_.unmap(start_of(at), bytes_of(frames.count))) pool_->release(old);
         table_.map(start_of(at), frames, part->leaf);
         at += frames.count;

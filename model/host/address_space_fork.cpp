@@ -106,6 +106,13 @@ int AddressSpace::copy_pages(const Vma& vma, std::uint64_t first, bool copies_pi
   return 0;
 }
 
+std::vector<std::pair<std::uint64_t, std::uint64_t>> AddressSpace::private_ranges() const {
+  std::vector<std::pair<std::uint64_t, std::uint64_t>> out;
+  for (const auto& [first, vma] : vmas_)
+    if (!vma.shared && !vma.dontfork && vma.backing != Backing::io) out.emplace_back(first, vma.end);
+  return out;
+}
+
 void AddressSpace::drop() {
   for (const auto& [first, vma] : vmas_)
     for (const FrameExtent& frames : table_.unmap(start_of(first), bytes_of(vma.end - first))) pool_->release(frames);
@@ -136,6 +143,7 @@ int AddressSpace::unshare(const Vma& vma, std::uint64_t& page, std::uint64_t sto
   const auto got = take(leaf, (end - first) / leaf_pages(leaf), keep, reply.reclaimed);
   if (got.empty()) return ENOMEM;
   for (const FrameExtent& frames : got) {
+    for (TakenPages* watcher : watchers_) watcher->taken(first, first + frames.count, leaf);
     for (const FrameExtent& old : table_.unmap(start_of(first), bytes_of(frames.count))) {
       if (wanted.sharing == Sharing::with_pins) reply.faults.left_pins += pool_->count_pinned(old);
       pool_->release(old);

@@ -1,5 +1,8 @@
-// One reg_mr or dereg_mr under way: whose thread it runs on, and a stopwatch that charges every picosecond to a step.
+// One reg_mr or dereg_mr under way, or what the driver does besides: whose thread it runs on, and a stopwatch that charges every picosecond
+// to a step.
 #pragma once
+
+#include <optional>
 
 #include "engine/scheduler.h"
 #include "kernel/kernel_params.h"
@@ -21,29 +24,45 @@ class Call {
  public:
   using Step = ports::RegistrationStep;
 
-  Call(const engine::Scheduler& scheduler, ports::Cpus& cpus, const KernelParams& params, verbs::Thread thread,
+  Call(engine::Scheduler& scheduler, ports::Cpus& cpus, const KernelParams& params, verbs::Thread thread,
        ports::RegistrationRecord::Call kind, LapObserver* laps = nullptr)
       : scheduler_(scheduler), cpus_(cpus), params_(params), thread_(thread), last_(scheduler.now()), laps_(laps) {
     record_.call = kind;
     record_.begin = last_;
   }
+  /// Work that a worker of the kernel does, on behalf of `thread`: it takes its time, but none of a CPU's that threads run on.
+  static Call of_worker(engine::Scheduler& scheduler, ports::Cpus& cpus, const KernelParams& params, verbs::Thread thread,
+                        ports::RegistrationRecord::Call kind, engine::Order order) {
+    return {scheduler, cpus, params, thread, kind, order};
+  }
   Call(const Call&) = delete;
   Call& operator=(const Call&) = delete;
 
-  class StepRun : public ports::Cpus::Run {
+  class StepRun {
    public:
-    StepRun(Call& call, Step step, ports::Work work, Time span) : Run(call.cpus_, call.thread_, work, span), call_(call), step_(step) {}
+    StepRun(Call& call, Step step, ports::Work work, Time span) : call_(call), step_(step), run_(call.cpus_, call.thread_, work, span) {
+      if (call.worker_) pause_.emplace(call.scheduler_, call.scheduler_.now() + span, *call.worker_);
+    }
+    bool await_ready() const { return pause_ ? pause_->await_ready() : run_.await_ready(); }
+    void await_suspend(std::coroutine_handle<> waiter) {
+      if (pause_) pause_->await_suspend(waiter);
+      else run_.await_suspend(waiter);
+    }
     void await_resume() const { call_.lap(step_); }
 
    private:
     Call& call_;
     Step step_;
+    ports::Cpus::Run run_;
+    std::optional<engine::Until> pause_;  ///< a worker's
   };
   /// `co_await`: the CPU works for `span`; the time, that of waiting for a CPU included, goes to `step`.
   StepRun work(Step step, ports::Work kind, Time span) { return StepRun(*this, step, kind, span); }
 
   /// The thread sleeps until the NIC has answered; `co_await wake_up()` must follow.
-  void sleep() { cpus_.block(thread_); }
+  void sleep() {
+    if (!worker_) cpus_.block(thread_);
+  }
   /// The NIC has answered: its interrupt, and the way back onto a CPU.
   StepRun wake_up() {
     lap(Step::wait);
@@ -68,12 +87,19 @@ class Call {
   }
 
  private:
-  const engine::Scheduler& scheduler_;
+  Call(engine::Scheduler& scheduler, ports::Cpus& cpus, const KernelParams& params, verbs::Thread thread,
+       ports::RegistrationRecord::Call kind, engine::Order order)
+      : Call(scheduler, cpus, params, thread, kind) {
+    worker_ = order;
+  }
+
+  engine::Scheduler& scheduler_;
   ports::Cpus& cpus_;
   const KernelParams& params_;
   verbs::Thread thread_;
   Time last_;
   LapObserver* laps_;
+  std::optional<engine::Order> worker_;  ///< by which a worker's steps are ordered
   ports::RegistrationRecord record_;
 };
 

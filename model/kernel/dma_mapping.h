@@ -37,6 +37,15 @@ class DmaMapper {
   /// ib_dma_unmap_sgtable_attrs. The answer is 0.
   virtual engine::Task<int> unmap(Call& call, const DmaMapping& mapping) = 0;
 
+  /// ib_dma_map_page of one page after the other, each of `each` 4 KiB pages, for on-demand paging (Linux 6.12 core/umem_odp.c): `out` is
+  /// the extents of the same pages as the device addresses them, by `law(..)`. 0 or EFAULT.
+  virtual engine::Task<int> map_pages(Call& call, const std::vector<FrameExtent>& frames, std::uint64_t each,
+                                      std::vector<FrameExtent>& out) = 0;
+  /// ib_dma_unmap_page of each page that `map_pages` gave. The answer is 0.
+  virtual engine::Task<int> unmap_pages(Call& call, const std::vector<FrameExtent>& device, std::uint64_t each) = 0;
+  /// The law of the device's addresses, where that of the host's frames is `frames`.
+  virtual FrameLaw law(const FrameLaw& frames) const = 0;
+
   /// The lock of the tree of I/O virtual addresses, for the report; null where there is none.
   virtual const engine::Server* rbtree_lock() const { return nullptr; }
   /// What the root complex translates by; null where devices use physical addresses.
@@ -48,6 +57,7 @@ struct DmaMapperContext {
   engine::Scheduler& scheduler;
   const KernelParams& kernel;
   const IommuParams& iommu;
+  FrameLaw frames;  ///< where the host's frames lie
 };
 using DmaMappers = Registry<DmaMapper, const DmaMapperContext&>;
 

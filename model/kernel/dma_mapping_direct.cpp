@@ -23,7 +23,31 @@ class DirectMapper : public DmaMapper {
     co_return 0;
   }
 
+  engine::Task<int> map_pages(Call& call, const std::vector<FrameExtent>& frames, std::uint64_t each,
+                              std::vector<FrameExtent>& out) override {
+    const std::uint64_t mapped = count(frames) / each;
+    call.cost().dma_runs += mapped;
+    out = frames;
+    co_await call.work(Call::Step::dma_map, ports::Work::dma_map, times(params_.dma_map, mapped));
+    co_return 0;
+  }
+
+  engine::Task<int> unmap_pages(Call& call, const std::vector<FrameExtent>& device, std::uint64_t each) override {
+    const std::uint64_t mapped = count(device) / each;
+    call.cost().dma_runs += mapped;
+    co_await call.work(Call::Step::dma_map, ports::Work::dma_map, times(params_.dma_unmap, mapped));
+    co_return 0;
+  }
+
+  FrameLaw law(const FrameLaw& frames) const override { return frames; }
+
  private:
+  static std::uint64_t count(const std::vector<FrameExtent>& extents) {
+    std::uint64_t pages = 0;
+    for (const FrameExtent& extent : extents) pages += extent.count;
+    return pages;
+  }
+
   const KernelParams& params_;
 };
 

@@ -3,6 +3,7 @@
 //
 // A CPU's cache of addresses is that of the thread which runs on it: threads mostly stay on their CPU. Queues and tables of the driver
 // (dma_alloc_coherent) are left at their physical addresses.
+#include <algorithm>
 #include <cerrno>
 
 #include "kernel/dma_mapping.h"
@@ -31,7 +32,8 @@ class IommuMapper : public DmaMapper {
       : scheduler_(context.scheduler),
         params_(context.iommu),
         addresses_(addresses(params_.address_bits)),
-        queue_(params_.flush_entries, params_.flush_interval) {}
+        queue_(params_.flush_entries, params_.flush_interval),
+        table_(context.frames) {}
 
   engine::Task<int> map(Call& call, Request request, DmaMapping& out) override {
     const DmaMap& frames = *request.frames;
@@ -84,6 +86,79 @@ class IommuMapper : public DmaMapper {
     co_await on_addresses(call, cached, tree_operations, flushed ? params_.iotlb_flush : Time());
     co_return 0;
   }
+
+  // iommu_dma_map_page, page after page. Which page gets which of their addresses does not matter to anybody: they are given out in rising
+  // order, so that neighbours stay extents. The tree's lock is held for all of them at a time.
+  engine::Task<int> map_pages(Call& call, const std::vector<FrameExtent>& frames, std::uint64_t each,
+                              std::vector<FrameExtent>& out) override {
+    std::uint64_t pages = 0;
+    for (const FrameExtent& extent : frames) pages += extent.count;
+    let_timer_end();
+    std::vector<std::uint64_t> addresses;
+    addresses.reserve(pages / each);
+    std::uint64_t cached = 0, tree_operations = 0;
+    bool room = true;
+    while (room && addresses.size() < pages / each) {
+      const IovaAllocator::Grant grant = addresses_.allocate(call.thread(), each);
+      tree_operations += grant.tree_operations;
+      cached += grant.tree_operations == 0;
+      if (grant.page) addresses.push_back(*grant.page);
+      else room = false;
+    }
+    co_await on_addresses(call, cached, tree_operations, Time());
+    if (!room) {
+      for (const std::uint64_t page : addresses) addresses_.release(call.thread(), page, each);
+      co_return EFAULT;
+    }
+    std::sort(addresses.begin(), addresses.end());
+    out.clear();
+    auto extent = frames.begin();
+    std::uint64_t within = 0;
+    for (const std::uint64_t page : addresses) {
+      const FrameExtent device{page - first_frame, each, Layout::linear};
+      if (!out.empty() && out.back().continues_in(device)) out.back().count += each;
+      else out.push_back(device);
+      table_.map_pages(page, extent->part(within, each));
+      within += each;
+      if (within == extent->count) {
+        ++extent;
+        within = 0;
+      }
+    }
+    const std::uint64_t mapped = pages / each;
+    call.cost().dma_runs += mapped;
+    call.cost().iopte += mapped;
+    co_await call.work(Call::Step::dma_map, ports::Work::dma_map, times(params_.map_entry, mapped));
+    co_return 0;
+  }
+
+  engine::Task<int> unmap_pages(Call& call, const std::vector<FrameExtent>& device, std::uint64_t each) override {
+    const bool strict = params_.invalidation == Invalidation::strict;
+    std::uint64_t mapped = 0, flushes = 0;
+    std::vector<IovaFlushQueue::Freed> freed;
+    let_timer_end();
+    for (const FrameExtent& extent : device)
+      for (std::uint64_t i = 0; i < extent.count; i += each, ++mapped) {
+        const IovaFlushQueue::Range range{extent.first + i + first_frame, each};
+        table_.unmap_pages(range.page, each);
+        if (strict) freed.push_back({call.thread(), range});
+        else flushes += queue_.queue(call.thread(), range, scheduler_.now(), freed);
+      }
+    call.cost().dma_runs += mapped;
+    call.cost().iopte += mapped;
+    co_await call.work(Call::Step::dma_map, ports::Work::dma_map,
+                       times(params_.unmap_entry + (strict ? params_.iotlb_sync : params_.queue_entry), mapped));
+    std::uint64_t cached = 0, tree_operations = 0;
+    for (const IovaFlushQueue::Freed& free : freed) {
+      const std::uint64_t operations = addresses_.release(free.cpu, free.range.page, free.range.pages);
+      tree_operations += operations;
+      cached += operations == 0;
+    }
+    co_await on_addresses(call, cached, tree_operations, times(params_.iotlb_flush, flushes));
+    co_return 0;
+  }
+
+  FrameLaw law(const FrameLaw&) const override { return FrameLaw(); }
 
   const engine::Server* rbtree_lock() const override { return &lock_; }
   const IoPageTable* io_page_table() const override { return &table_; }

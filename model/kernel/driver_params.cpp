@@ -80,6 +80,18 @@ void DriverParams::declare(Declaration<DriverParams>& d) {
           "Whether queues lie in memory of the process, which the kernel pins and charges to RLIMIT_MEMLOCK, or in memory that the driver "
           "allocates itself.")
       .source("mlx5, mlx4, irdma and hns pin it (hw/mlx5/cq.c, create_cq_user); rxe, siw and efa have it themselves");
+  d.choice("on_demand", &DriverParams::on_demand,
+           {{"none", OnDemand::none}, {"explicit", OnDemand::explicit_only}, {"implicit", OnDemand::implicit}})
+      .standard("implicit")
+      .means(
+          "On-demand paging of the device: none, of ranges, or also of the whole address space. Needs table_writer: umr and a flat table; "
+          "there is none without them.")
+      .source("mlx5: hw/mlx5/odp.c, internal_fill_odp_caps");
+  d.field("page_fault_queue", &DriverParams::page_fault_queue)
+      .standard("17us")
+      .range("0ns", "1s")
+      .means("Time that the firmware gives to the command that makes the event queue for page faults, once a host.")
+      .source("estimate: as create_key");
   d.field("key", &DriverParams::key)
       .standard("300ns")
       .range("0ns", "1ms")

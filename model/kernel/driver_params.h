@@ -27,6 +27,9 @@ struct MrPlace {
   Iova told;   ///< as the program believes
 };
 
+/// On-demand paging, as far as a device has it.
+enum class OnDemand : std::uint8_t { none, explicit_only, implicit };
+
 struct DriverParams {
   std::string table_writer, keys;
   std::uint64_t most_keys{}, key_seed{};
@@ -43,6 +46,8 @@ struct DriverParams {
   MrStart mr_start{};
   Rkey rkey{};
   Rereg rereg{};
+  OnDemand on_demand{};
+  Time page_fault_queue;
   Time key;
   Time umr_post, list_entry;
   std::uint64_t umr_entries{};

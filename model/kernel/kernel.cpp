@@ -53,7 +53,7 @@ Kernel::~Kernel() = default;
 void Kernel::end_of_elaboration() {
   fault_path_ = std::make_unique<FaultPath>(scheduler_, *cpus[0], params_, processes_);
   for (int nic = 0; nic < static_cast<int>(devices_.size()); ++nic)
-    devices_[static_cast<std::size_t>(nic)]->attach({*cpus[0], *memory[0], *command[nic], *umr[nic], *tables[nic], *fault_path_});
+    devices_[static_cast<std::size_t>(nic)]->attach({*cpus[0], *memory[0], *command[nic], *umr[nic], *tables[nic], *fault_path_, queue_pairs[0]->port()});
 }
 
 void Kernel::start_of_simulation() {
@@ -84,5 +84,9 @@ Kernel::Answer Kernel::rereg_mr(verbs::Thread thread, verbs::ReregMrRequest requ
   return of_mr(request.mr).reg_path().rereg_mr(thread, request);
 }
 Kernel::Answer Kernel::dereg_mr(verbs::Thread thread, verbs::Handle mr) { return of_mr(mr).reg_path().dereg_mr(thread, mr); }
+Kernel::Answer Kernel::advise_mr(verbs::Thread thread, verbs::AdviseMrRequest request) {
+  const Pd* pd = process_.pds.find(request.pd);
+  return devices_[pd == nullptr ? 0 : pd->device]->reg_path().on_demand().advise_mr(thread, request);
+}
 
 }  // namespace mtsim::kernel

@@ -1,12 +1,13 @@
 // The kernel of one host, with the processes that use its NICs: system calls as flows on the host's CPUs.
 //
 // First version: making, changing and removing PDs, CQs and QPs is a system call and one parameter each, their firmware commands included;
-// only registration is taken apart into its steps (reg_path.h). There is no on-demand paging. Of several NICs all but the first register
-// memory only: CQs, SRQs and QPs are the first one's.
+// only registration is taken apart into its steps (reg_path.h, odp_path.h). Of several NICs all but the first register memory only: CQs,
+// SRQs and QPs are the first one's.
 #pragma once
 
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "engine/scheduler.h"
@@ -53,6 +54,7 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   Answer reg_mr(verbs::Thread thread, verbs::RegMrRequest request) override;
   Answer rereg_mr(verbs::Thread thread, verbs::ReregMrRequest request) override;
   Answer dereg_mr(verbs::Thread thread, verbs::Handle mr) override;
+  Answer advise_mr(verbs::Thread thread, verbs::AdviseMrRequest request) override;
   Answer create_cq(verbs::Thread thread, ports::QueueMemory queue) override;
   Answer destroy_cq(verbs::Thread thread, verbs::Handle cq) override;
   Answer create_srq(verbs::Thread thread, verbs::Handle pd, ports::QueueMemory queue) override;
@@ -83,6 +85,13 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
 
   void end_of_elaboration() override;
   void start_of_simulation() override;
+  using PageRange = std::pair<std::uint64_t, std::uint64_t>;  ///< virtual pages [first, second)
+  /// Takes ranges of the thread's process from the devices that have them on demand; `end_invalidation` of them must follow when they have
+  /// changed. The answer is 0.
+  engine::Task<int> begin_invalidation(verbs::Thread thread, const std::vector<PageRange>& ranges);
+  void end_invalidation(verbs::Thread thread, const std::vector<PageRange>& ranges);
+  /// The time in which devices lose what reclaim, swapout and migration have taken. The answer is 0.
+  engine::Task<int> pay_for_taken(verbs::Thread thread);
   ports::Cpus::Run system_call(verbs::Thread thread, Time beyond_entry);
   /// Work of `span` by a thread that has just got the mmap lock.
   ports::Cpus::Run work_locked(verbs::Thread thread, Time span);

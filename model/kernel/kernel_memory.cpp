@@ -1,5 +1,7 @@
-// System calls on the process's memory.
+// System calls on the process's memory. What they change is taken first from the device, where it has it on demand.
 #include <algorithm>
+#include <utility>
+#include <vector>
 
 #include "kernel/kernel.h"
 #include "kernel/memory_pressure.h"
@@ -24,7 +26,32 @@ Mode mode_of(verbs::Advice advice) {
   return Mode::write;
 }
 
+/// Whole pages, from the one that holds the address on.
+std::pair<std::uint64_t, std::uint64_t> pages_of(Va address, Bytes length) {
+  const std::uint64_t first = address.raw / page_bytes.raw;
+  return {first, first + ceil_div(length.raw, page_bytes.raw)};
+}
+
 }  // namespace
+
+engine::Task<int> Kernel::begin_invalidation(verbs::Thread thread, const std::vector<PageRange>& ranges) {
+  for (const auto& device : devices_) {
+    OdpPath& on_demand = device->reg_path().on_demand();
+    if (on_demand.idle()) continue;
+    for (const auto& [first, end] : ranges) co_await on_demand.begin_invalidation(thread, first, end);
+  }
+  co_return 0;
+}
+
+void Kernel::end_invalidation(verbs::Thread thread, const std::vector<PageRange>& ranges) {
+  for (const auto& device : devices_)
+    for (const auto& [first, end] : ranges) device->reg_path().on_demand().end_invalidation(thread, first, end);
+}
+
+engine::Task<int> Kernel::pay_for_taken(verbs::Thread thread) {
+  for (const auto& device : devices_) co_await device->reg_path().on_demand().pay_for_taken(thread);
+  co_return 0;
+}
 
 Kernel::Answer Kernel::mmap(verbs::Thread thread, verbs::MmapRequest request) {
   Process& process = processes_.of(thread);
@@ -36,6 +63,7 @@ Kernel::Answer Kernel::mmap(verbs::Thread thread, verbs::MmapRequest request) {
   // mm_populate
   if (made.faults.faults() != 0) co_await fault_path_->by_kernel(thread, {made.faults, made.reclaimed, made.batches}, nullptr);
   note_pressure(processes_, frames_, scheduler_, made.faults, made.reclaimed);
+  co_await pay_for_taken(thread);
   verbs::Reply reply;
   reply.error = made.error;
   reply.value = made.address.raw;
@@ -48,7 +76,11 @@ Kernel::Answer Kernel::munmap(verbs::Thread thread, Va address, Bytes length) {
   co_await system_call(thread, Time());
   co_await process.shared.lock_mmap(*cpus[0], thread, Mode::write);
   co_await work_locked(thread, params_.munmap);
+  std::vector<PageRange> ranges;
+  if (process.memory.check_munmap(address, length) == 0) ranges.push_back(pages_of(address, length));
+  co_await begin_invalidation(thread, ranges);
   const UnmapReply gone = process.memory.munmap(address, length);
+  end_invalidation(thread, ranges);
   note_memory(processes_, frames_, scheduler_.now());
   process.shared.mmap_lock.downgrade();
   const auto leaves = static_cast<std::int64_t>(gone.unmapped.folios);
@@ -66,6 +98,7 @@ Kernel::Answer Kernel::touch(verbs::Thread thread, Va address, Bytes length, boo
   const FaultReply touched = process.memory.fault_in(address, length, write);
   if (touched.faults.faults() != 0) co_await fault_path_->by_cpu(thread, {touched.faults, touched.reclaimed, touched.batches});
   note_pressure(processes_, frames_, scheduler_, touched.faults, touched.reclaimed);
+  co_await pay_for_taken(thread);
   verbs::Reply reply;
   reply.error = touched.error;
   co_return reply;
@@ -76,7 +109,10 @@ Kernel::Answer Kernel::mprotect(verbs::Thread thread, Va address, Bytes length, 
   co_await system_call(thread, Time());
   co_await process.shared.lock_mmap(*cpus[0], thread, Mode::write);
   co_await work_locked(thread, params_.mprotect);
+  const std::vector<PageRange> ranges = process.memory.protected_anew(address, length, readable, writable);
+  co_await begin_invalidation(thread, ranges);
   const ProtectReply changed = process.memory.mprotect(address, length, readable, writable);
+  end_invalidation(thread, ranges);
   const auto leaves = static_cast<std::int64_t>(changed.leaves);
   if (leaves != 0) co_await cpus->run(thread, ports::Work::syscall, params_.protect_page * leaves);
   process.shared.mmap_lock.give(Mode::write);
@@ -92,7 +128,13 @@ Kernel::Answer Kernel::madvise(verbs::Thread thread, Va address, Bytes length, v
   co_await system_call(thread, Time());
   co_await process.shared.lock_mmap(*cpus[0], thread, mode);
   co_await work_locked(thread, params_.madvise);
+  // Pageout and migration tell of each page as they come to it (AddressSpace::tell).
+  std::vector<PageRange> ranges;
+  if (advice == verbs::Advice::dontneed && address.raw % page_bytes.raw == 0) ranges.push_back(pages_of(address, length));
+  co_await begin_invalidation(thread, ranges);
   const AdviseReply done = process.memory.madvise(address, length, advice);
+  end_invalidation(thread, ranges);
+  co_await pay_for_taken(thread);
   const Time pages = params_.unmap_page * static_cast<std::int64_t>(done.dropped) +
                      params_.swap_out * static_cast<std::int64_t>(done.swapped_out) +
                      params_.migrate_page * static_cast<std::int64_t>(done.migrated);
@@ -112,7 +154,11 @@ Kernel::Answer Kernel::fork(verbs::Thread thread, verbs::ForkRequest request) {
   co_await system_call(thread, Time());
   co_await parent.shared.lock_mmap(*cpus[0], thread, Mode::write);
   co_await work_locked(thread, params_.fork);
+  // copy_page_range: what becomes shared until it is written is protected anew.
+  const std::vector<PageRange> ranges = parent.memory.private_ranges();
+  co_await begin_invalidation(thread, ranges);
   ForkReply made = parent.memory.fork(params_.copy_on_fork);
+  end_invalidation(thread, ranges);
   if (made.error == 0) processes_.add(scheduler_, parent, std::string(request.child), std::move(made.child), request.threads);
   co_await cpus->run(thread, ports::Work::syscall, params_.fork_time(made) + params_.reclaim_time(made.reclaimed));
   parent.shared.mmap_lock.give(Mode::write);

@@ -228,6 +228,29 @@ void declare_fork(Declaration<KernelParams>& d) {
       .source("estimate (mm/memory.c, do_wp_page)");
 }
 
+void declare_on_demand(Declaration<KernelParams>& d) {
+  d.field("odp_region", &KernelParams::odp_region)
+      .standard("2us")
+      .range("0ns", "1ms")
+      .means("Of each on-demand region, or child of an implicit one: its umem, and its MMU notifier put in or taken out.")
+      .source("estimate");
+  d.field("odp_page", &KernelParams::odp_page)
+      .standard("2ns")
+      .range("0ns", "100us")
+      .means("Of each page of such a region: its places in two lists (16 bytes) allocated and cleared.")
+      .source("estimate: 8 GB/s (core/umem_odp.c, ib_init_umem_odp)");
+  d.field("odp_walk", &KernelParams::odp_walk)
+      .standard("5ns")
+      .range("0ns", "100us")
+      .means("Of each page that is looked up in the process's page table for the device, present or not.")
+      .source("estimate (mm/hmm.c, hmm_range_fault)");
+  d.field("odp_scan", &KernelParams::odp_scan)
+      .standard("2ns")
+      .range("0ns", "100us")
+      .means("Of each page of a range that an MMU notifier looks at, twice: what is present is taken from the device, then unmapped.")
+      .source("estimate (hw/mlx5/odp.c, mlx5_ib_invalidate_range)");
+}
+
 void declare_objects(Declaration<KernelParams>& d) {
   d.field("interrupt", &KernelParams::interrupt)
       .standard("3us")
@@ -275,6 +298,7 @@ void KernelParams::declare(Declaration<KernelParams>& d) {
   declare_sharing(d);
   declare_changes(d);
   declare_fork(d);
+  declare_on_demand(d);
   declare_objects(d);
 }
 

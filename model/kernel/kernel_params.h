@@ -32,6 +32,7 @@ struct KernelParams {
   BitRate copy_rate;
   std::uint64_t max_map_count{};
   bool copy_on_fork{}, pin_by_force{};
+  Time odp_region, odp_page, odp_walk, odp_scan;
   Time pd, cq, srq, qp, modify_qp;
   static void declare(Declaration<KernelParams>& d);
 

@@ -45,6 +45,11 @@ struct KeyCount {
   bool level = false;
 };
 
+/// Keys whose table holds keys have a class of their own (the KSM entry of mlx5's cache): their size is given with this bit.
+inline constexpr std::uint64_t table_of_keys = std::uint64_t{1} << 63;
+/// How many keys such a table has for an implicit region: one for each GiB of user space (hw/mlx5/odp.c, mlx5_imr_ksm_entries).
+inline constexpr std::uint64_t implicit_region_keys = std::uint64_t{1} << 17;
+
 class KeyPolicy {
  public:
   virtual ~KeyPolicy() = default;

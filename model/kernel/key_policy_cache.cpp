@@ -42,6 +42,8 @@ class CachedKeys : public KeyPolicy {
         if (const auto index = indices_.take()) made.parked.emplace_back(*index, ++variant_);
       adjust(made, Time());
     }
+    // Always there, never filled ahead (mlx5_odp_init_mkey_cache).
+    classes_[{verbs::Access::none, table_of_keys | implicit_region_keys}];
   }
 
   std::optional<KeyGrant> take(const KeyNeed& need, Time now) override {
@@ -145,6 +147,7 @@ class CachedKeys : public KeyPolicy {
  private:
   /// mkey_cache_ent_from_rb_key: the smallest class with room, unless it is more than twice too large.
   std::map<ClassKey, Class>::iterator find(const KeyNeed& need) {
+    if ((need.entries & table_of_keys) != 0) return classes_.find({need.fixed, need.entries});
     const auto found = classes_.lower_bound({need.fixed, need.entries});
     if (found == classes_.end() || found->first.fixed != need.fixed) return classes_.end();
     return found->first.entries > std::max(2 * need.entries, smallest_class) ? classes_.end() : found;

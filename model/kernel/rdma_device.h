@@ -57,7 +57,7 @@ class RdmaDevice {
         number_(number),
         of_(of),
         keys_(KeyPolicies::make(shared.driver.keys, shared.driver.key_options())),
-        dma_(DmaMappers::make(shared.iommu.mode, DmaMapperContext{shared.scheduler, shared.kernel, shared.iommu})) {}
+        dma_(DmaMappers::make(shared.iommu.mode, DmaMapperContext{shared.scheduler, shared.kernel, shared.iommu, shared.frames.law()})) {}
 
   /// The NIC and what it shares its host with; once, after elaboration.
   struct Ports {
@@ -67,17 +67,20 @@ class RdmaDevice {
     ports::Umr& umr;
     ports::Tables& tables;
     FaultPath& faults;
+    std::uint32_t rank = 0;  ///< of the host
   };
   void attach(const Ports& ports) {
     const TableWriterContext context{shared_.scheduler, shared_.driver, ports.command, ports.umr, ports.tables, ports.memory};
     keeper_ = std::make_unique<KeyKeeper>(shared_.scheduler, shared_.driver, *keys_, ports.command);
     writer_ = TableWriters::make(shared_.driver.table_writer, context);
-    reg_path_ = std::make_unique<RegPath>(RegPath::Parts{shared_.scheduler, ports.cpus, shared_.kernel, shared_.driver, shared_.process, shared_.processes, ports.faults,
-                                                         *writer_, *keeper_, *dma_, shared_.frames, shared_.totals, number_, of_});
+    reg_path_ = std::make_unique<RegPath>(RegPath::Parts{shared_.scheduler, ports.cpus, shared_.kernel, shared_.driver, shared_.process,
+                                                         shared_.processes, ports.faults, *writer_, *keeper_, *dma_, shared_.frames,
+                                                         shared_.totals, number_, of_, context, ports.rank});
   }
   void start() { keeper_->start(); }
 
   RegPath& reg_path() { return *reg_path_; }
+  const RegPath& reg_path() const { return *reg_path_; }
   std::vector<TableWriter::Lock> table_locks() const { return writer_->locks(); }
   const DmaMapper& dma_mapper() const { return *dma_; }
   std::vector<KeyCount> key_counts() const { return keeper_->counts(); }

@@ -19,7 +19,7 @@ Time times(Time each, std::uint64_t n) { return each * static_cast<std::int64_t>
 /// ib_uverbs_reg_mr, in its order.
 int RegPath::check_request(const verbs::RegMrRequest& request) const {
   if (request.address.raw % page_bytes.raw != request.iova.raw % page_bytes.raw) return EINVAL;
-  if (const int error = check_access(request.access, parts_.driver.flush); error != 0) return error;
+  if (const int error = check_access(request.access, parts_.on_demand(), parts_.driver.flush); error != 0) return error;
   if (parts_.process.pds.find(request.pd) == nullptr) return EINVAL;
   return 0;
 }
@@ -34,14 +34,7 @@ engine::Task<verbs::Reply> RegPath::reg_mr(verbs::Thread thread, verbs::RegMrReq
   if (reply.error == 0) reply.error = parts_.driver.refusal(request.access, request.length);
   if (reply.error == 0) {
     ++parts_.process.pds.find(request.pd)->users;
-    reply.error = co_await get_umem(call, request, mr);
-    if (reply.error == 0) {
-      // rxe_mr_fill_pages_from_sgt: every page must be persistent memory, of which a host has none.
-      if (any(request.access, verbs::Access::flush_persistent)) reply.error = EINVAL;
-      if (reply.error == 0) reply.error = co_await choose_page_size(call, mr);
-      if (reply.error == 0) reply.error = co_await create_mr(call, request, mr);
-      if (reply.error != 0) co_await release_umem(call, mr);
-    }
+    reply.error = co_await reg_user_mr(call, request, mr);
     if (reply.error != 0) --parts_.process.pds.find(request.pd)->users;
   }
   if (reply.error == 0) {
@@ -56,6 +49,29 @@ engine::Task<verbs::Reply> RegPath::reg_mr(verbs::Thread thread, verbs::RegMrReq
 
 Time RegPath::count_umem(const Call& call, Process& process) {
   return process.shared.count_umem(call.thread(), parts_.scheduler.now(), parts_.kernel.line_transfer);
+}
+
+/// mlx5_ib_reg_user_mr
+engine::Task<int> RegPath::reg_user_mr(Call& call, const verbs::RegMrRequest& request, Mr& mr) {
+  if (any(request.access, verbs::Access::on_demand)) {
+    const int error = co_await odp_.create(call, request, mr.on_demand);
+    if (error != 0) co_return error;
+    mr.pd = request.pd;
+    mr.length = request.length;
+    mr.access = request.access;
+    mr.place = {request.iova, Bytes(0), request.iova};
+    mr.process = &parts_.processes.of(call.thread());
+    mr.key = mr.on_demand->key;
+    co_return 0;
+  }
+  if (const int error = co_await get_umem(call, request, mr); error != 0) co_return error;
+  int error = 0;
+  // rxe_mr_fill_pages_from_sgt: every page must be persistent memory, of which a host has none.
+  if (any(request.access, verbs::Access::flush_persistent)) error = EINVAL;
+  if (error == 0) error = co_await choose_page_size(call, mr);
+  if (error == 0) error = co_await create_mr(call, request, mr);
+  if (error != 0) co_await release_umem(call, mr);
+  co_return error;
 }
 
 /// ib_umem_get
@@ -73,6 +89,7 @@ engine::Task<int> RegPath::get_umem(Call& call, const verbs::RegMrRequest& reque
   if (pinned.faults.faults() != 0)
     co_await parts_.faults.by_kernel(call.thread(), {pinned.faults, pinned.reclaimed, pinned.batches}, &call);
   note_pressure(parts_.processes, parts_.frames, parts_.scheduler, pinned.faults, pinned.reclaimed);
+  co_await odp_.pay_for_taken(call);
   if (pinned.error != 0) {
     // umem_release: what was pinned up to there is let go again.
     const PageCounts& before = pinned.before_error;
@@ -169,13 +186,22 @@ engine::Task<int> RegPath::release_umem(Call& call, const Mr& mr) {
 }
 
 /// mlx5r_handle_mkey_cleanup, mlx4_mr_free. An answer other than 0 would be a fault of the device: there is nothing to undo.
-engine::Task<int> RegPath::end_key(Call& call, const Mr& mr) {
-  KeyGrant grant = mr.grant;
+engine::Task<int> RegPath::end_key(Call& call, Key key, KeyGrant grant) {
   grant.created = parts_.keys.keeps(grant);
-  co_await parts_.writer.revoke(call, mr.key, grant.created);
+  co_await parts_.writer.revoke(call, key, grant.created);
   co_await call.work(Step::key, Work::key, parts_.driver.key);
   parts_.keys.give_back(grant);
   co_return 0;
+}
+
+/// __mlx5_ib_dereg_mr
+engine::Task<int> RegPath::destroy_mr(Call& call, const Mr& mr) {
+  if (mr.on_demand) co_return co_await odp_.release(call, *mr.on_demand);
+  co_await end_key(call, mr.key, mr.grant);
+  call.cost().pages += mr.plan.pages;
+  call.cost().sg_entries += mr.plan.sg_entries;
+  call.cost().dma_runs += mr.dma.runs;
+  co_return co_await release_umem(call, mr);
 }
 
 engine::Task<verbs::Reply> RegPath::dereg_mr(verbs::Thread thread, verbs::Handle handle) {
@@ -191,11 +217,7 @@ engine::Task<verbs::Reply> RegPath::dereg_mr(verbs::Thread thread, verbs::Handle
     Mr mr = mrs_.remove(handle);
     length = mr.length;
     co_await call.work(Step::syscall, Work::registration, parts_.kernel.deregistration);
-    co_await end_key(call, mr);
-    call.cost().pages += mr.plan.pages;
-    call.cost().sg_entries += mr.plan.sg_entries;
-    call.cost().dma_runs += mr.dma.runs;
-    co_await release_umem(call, mr);
+    co_await destroy_mr(call, mr);
     --parts_.process.pds.find(mr.pd)->users;
   }
   close(call, reply.error, length);
@@ -216,6 +238,11 @@ void RegPath::close(Call& call, int error, Bytes length) {
     case ports::RegistrationRecord::Call::dereg_mr:
       ++totals_.dereg_mr;
       totals_.dereg_cost += record.cost;
+      break;
+    case ports::RegistrationRecord::Call::advise_mr:
+    case ports::RegistrationRecord::Call::invalidation:
+    case ports::RegistrationRecord::Call::worker:
+      totals_.on_demand_cost += record.cost;
       break;
   }
   if (observer_ != nullptr) observer_->finished(record);

@@ -4,43 +4,16 @@
 
 #include <memory>
 
-#include "kernel/call.h"
-#include "kernel/dma_mapping.h"
-#include "kernel/driver_params.h"
-#include "kernel/fault_path.h"
-#include "kernel/kernel_params.h"
-#include "kernel/key_keeper.h"
-#include "kernel/processes.h"
-#include "kernel/table_writer.h"
+#include "kernel/odp_path.h"
+#include "kernel/reg_parts.h"
 
 namespace mtsim::kernel {
 
-/// What the registrations of a host came to.
-struct RegistrationTotals {
-  std::uint64_t reg_mr = 0, rereg_mr = 0, dereg_mr = 0;  ///< calls, failed ones included
-  ports::RegistrationCost reg_cost, rereg_cost, dereg_cost;
-  Bytes pinned_now, pinned_most;
-};
-
-class RegPath {
+class RegPath : private EndedCalls {
  public:
-  /// References outlive the path.
-  struct Parts {
-    engine::Scheduler& scheduler;
-    ports::Cpus& cpus;
-    const KernelParams& kernel;
-    const DriverParams& driver;
-    Process& process;  ///< whose PDs they are
-    Processes& processes;
-    FaultPath& faults;
-    TableWriter& writer;
-    KeyKeeper& keys;
-    DmaMapper& dma;
-    const FramePool& frames;
-    RegistrationTotals& totals;     ///< of the host: paths of several devices add to it
-    std::uint32_t device, devices;  ///< this one's number, of so many
-  };
-  explicit RegPath(const Parts& parts) : parts_(parts), mrs_(parts.device, parts.devices), totals_(parts.totals) {}
+  using Parts = RegParts;
+  explicit RegPath(const Parts& parts) : parts_(parts), odp_(parts, *this), mrs_(parts.number, parts.of), totals_(parts.totals) {}
+  virtual ~RegPath() = default;
 
   engine::Task<verbs::Reply> reg_mr(verbs::Thread thread, verbs::RegMrRequest request);
   engine::Task<verbs::Reply> rereg_mr(verbs::Thread thread, verbs::ReregMrRequest request);
@@ -50,7 +23,10 @@ class RegPath {
   void set_observer(ports::RegistrationObserver* observer) {
     observer_ = observer;
     laps_ = dynamic_cast<LapObserver*>(observer);
+    odp_.set_laps(laps_);
   }
+  OdpPath& on_demand() { return odp_; }
+  const OdpPath& on_demand() const { return odp_; }
 
  private:
   struct Mr {
@@ -67,6 +43,7 @@ class RegPath {
     PinPlan plan;
     PinnedRange range;
     DmaMapping dma;
+    std::unique_ptr<OdpRegion> on_demand;  ///< then nothing is pinned
   };
 
   int check_request(const verbs::RegMrRequest& request) const;
@@ -75,7 +52,10 @@ class RegPath {
   engine::Task<int> change_context(Call& call, const Mr& mr, verbs::Handle pd, verbs::Access access);
   engine::Task<int> change_key(Call& call, const verbs::RegMrRequest& request, Mr& mr);
   engine::Task<int> change_translation(Call& call, const verbs::RegMrRequest& request, Mr& mr);
-  engine::Task<int> end_key(Call& call, const Mr& mr);
+  engine::Task<int> reg_user_mr(Call& call, const verbs::RegMrRequest& request, Mr& mr);
+  engine::Task<int> destroy_mr(Call& call, const Mr& mr);
+  engine::Task<int> change_on_demand(Call& call, const Mr& mr, verbs::Handle pd, verbs::Access access);
+  engine::Task<int> end_key(Call& call, Key key, KeyGrant grant);
   translate::Region region_of(const Mr& mr, verbs::Handle pd, verbs::Access access) const;
   engine::Task<int> get_umem(Call& call, const verbs::RegMrRequest& request, Mr& mr);
   engine::Task<int> choose_page_size(Call& call, Mr& mr);
@@ -83,9 +63,10 @@ class RegPath {
   engine::Task<int> release_umem(Call& call, const Mr& mr);
   /// How long the call's CPU stalls for the counters of a umem.
   Time count_umem(const Call& call, Process& process);
-  void close(Call& call, int error, Bytes length);
+  void close(Call& call, int error, Bytes length) override;
 
   Parts parts_;
+  OdpPath odp_;
   ObjectTable<Mr> mrs_;
   RegistrationTotals& totals_;
   ports::RegistrationObserver* observer_ = nullptr;

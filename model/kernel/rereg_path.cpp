@@ -23,11 +23,11 @@ int RegPath::check_rereg(const verbs::ReregMrRequest& request) {
   if (mr->busy) return EBUSY;
   if (parts_.driver.rereg == Rereg::none || (parts_.driver.rereg == Rereg::rights && request.translation)) return EOPNOTSUPP;
   if (request.change_access)
-    if (const int error = check_access(request.access, parts_.driver.flush); error != 0) return error;
+    if (const int error = check_access(request.access, parts_.on_demand(), parts_.driver.flush); error != 0) return error;
   if (request.pd == 0) return 0;
   const Pd* pd = parts_.process.pds.find(request.pd);
   // Handles are looked up among the objects of the MR's own device.
-  return pd == nullptr || pd->device != parts_.device ? EINVAL : 0;
+  return pd == nullptr || pd->device != parts_.number ? EINVAL : 0;
 }
 
 engine::Task<verbs::Reply> RegPath::rereg_mr(verbs::Thread thread, verbs::ReregMrRequest request) {
@@ -61,7 +61,19 @@ engine::Task<int> RegPath::rereg_user_mr(Call& call, const verbs::ReregMrRequest
   ++parts_.process.pds.find(pd)->users;
   int error = 0;
   const bool fixed = parts_.driver.fixed_access(access) == parts_.driver.fixed_access(mr.access);
-  if (request.translation) {
+  if (mr.on_demand && !request.translation) {
+    error = co_await change_on_demand(call, mr, pd, access);
+  } else if (mr.on_demand || (request.translation && any(access, verbs::Access::on_demand))) {
+    // recreate: nothing of the old MR can be used again
+    Mr made;
+    error = co_await reg_user_mr(call, {pd, request.address, request.length, access, Iova(request.address.raw)}, made);
+    if (error == 0) {
+      co_await destroy_mr(call, mr);
+      made.pd = mr.pd;
+      made.busy = mr.busy;
+      mr = std::move(made);
+    }
+  } else if (request.translation) {
     error = co_await change_translation(call, {pd, request.address, request.length, access, Iova(request.address.raw)}, mr);
   } else if (writable(access) && !mr.pinned_for_writing) {
     error = EACCES;  // ib_umem_check_rereg: the pages were pinned for reading only
@@ -90,14 +102,29 @@ engine::Task<int> RegPath::change_context(Call& call, const Mr& mr, verbs::Handl
 engine::Task<int> RegPath::change_key(Call& call, const verbs::RegMrRequest& request, Mr& mr) {
   if (mr.revoked) co_return EINVAL;
   co_await parts_.writer.revoke(call, mr.key, true);
-  Mr made = mr;
-  const int error = co_await create_mr(call, request, made);
-  mr.revoked = error != 0;
-  if (error != 0) co_return error;
-  co_await end_key(call, mr);
-  mr.key = made.key;
-  mr.grant = made.grant;
-  co_return 0;
+  const Key old = mr.key;
+  const KeyGrant old_grant = mr.grant;
+  const int error = co_await create_mr(call, request, mr);
+  if (error == 0) co_return co_await end_key(call, old, old_grant);
+  mr.key = old;
+  mr.grant = old_grant;
+  mr.revoked = true;
+  co_return error;
+}
+
+/// The same of an MR on demand. Other flags than these would need a new MR, and without a range there is none to make: ib_umem_get and
+/// ib_umem_odp_get find no page.
+engine::Task<int> RegPath::change_on_demand(Call& call, const Mr& mr, verbs::Handle pd, verbs::Access access) {
+  using enum verbs::Access;
+  constexpr verbs::Access by_umr = local_write | remote_write | remote_read | relaxed_ordering;  // can_use_umr_rereg_access
+  constexpr verbs::Access others = remote_atomic | mw_bind | zero_based | on_demand | huge_tlb;
+  static_assert((by_umr & others) == none);
+  if ((access & others) != (mr.access & others)) co_return EINVAL;
+  OdpRegion& region = *mr.on_demand;
+  region.pd = pd;
+  region.access = access;
+  const translate::Region table = table_of(region);
+  co_return co_await parts_.writer.rewrite(call, table);
 }
 
 /// The new pages are pinned first, so that a failure up to there leaves the MR as it was. A key whose place in the cache has room for the
@@ -121,7 +148,7 @@ engine::Task<int> RegPath::change_translation(Call& call, const verbs::RegMrRequ
     mr.revoked = error != 0;
   } else {
     error = co_await create_mr(call, request, made);
-    if (error == 0) co_await end_key(call, mr);
+    if (error == 0) co_await end_key(call, mr.key, mr.grant);
   }
   if (error != 0) {
     co_await release_umem(call, made);

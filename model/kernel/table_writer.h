@@ -29,6 +29,14 @@ class TableWriter {
   /// Nothing reaches memory by `key` from the end of this on. `keep`: the device goes on knowing the key.
   virtual engine::Task<int> revoke(Call& call, Key key, bool keep) = 0;
 
+  /// What on-demand paging needs besides. Whether there is it at all:
+  virtual bool changes_entries() const { return false; }
+  /// Makes the device know the key that `grant` gives, without translations, if it does not: `load` need not any more. 0 or an errno.
+  virtual engine::Task<int> create(Call&, KeyGrant&) { co_return 0; }
+  /// Writes entries of a table that is in use; the change must live until the end of this. `done`: they have been changed already, and only
+  /// the time is wanting.
+  virtual engine::Task<int> change(Call&, const translate::EntryChange&, bool /*done*/ = false) { co_return 0; }
+
   /// What lets only one registration at a time through, or a few, for the report.
   struct Lock {
     const char* name = "";

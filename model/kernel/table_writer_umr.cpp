@@ -27,25 +27,26 @@ class UmrWriter : public TableWriter {
   engine::Task<int> load(Call& call, const translate::Region& region, const KeyGrant& grant) override {
     translate::TableWrites writes;
     if (!prepare_buffer() || !context_.tables.architecture().build(region, writes)) co_return ENOMEM;
-    if (!grant.created) {
-      // mlx5_core_create_mkey, for a key in the free state; alloc_cacheable_mr has it done under slow_path_mutex where there is no class.
-      if (grant.alone) {
-        if (slow_path_.in_use() != 0) call.sleep();
-        co_await slow_path_.take();
-        call.lap(Call::Step::wait);
-      }
-      const int error = co_await run_command(context_, call, create_key_command(context_.params), 0);
-      if (grant.alone) slow_path_.give();
-      if (error != 0) co_return error;
-    }
-    // mlx5r_umr_update_mr_pas: as many work requests as the list takes, one after the other; the last one enables the key.
-    for (std::uint64_t left = writes.entries;;) {
-      const std::uint64_t now = std::min(left, context_.params.umr_entries);
-      left -= now;
-      const ports::Umr::Request request{*list_, Bytes(round_up(now, entries_per_unit) * 8), left == 0 ? &writes : nullptr};
-      const int error = co_await post_send_wait(call, request, now);
-      if (error != 0 || left == 0) co_return error;
-    }
+    if (!grant.created)
+      if (const int error = co_await create_key(call, grant); error != 0) co_return error;
+    co_return co_await write(call, writes.entries, &writes);
+  }
+
+  bool changes_entries() const override { return context_.tables.architecture().changes_entries(); }
+
+  engine::Task<int> create(Call& call, KeyGrant& grant) override {
+    if (!prepare_buffer()) co_return ENOMEM;
+    if (grant.created) co_return 0;
+    const int error = co_await create_key(call, grant);
+    grant.created = error == 0;
+    co_return error;
+  }
+
+  /// mlx5r_umr_update_xlt, for a key that is enabled
+  engine::Task<int> change(Call& call, const translate::EntryChange& entries, bool done) override {
+    translate::TableWrites writes;
+    if (!done) writes = context_.tables.architecture().change(entries);
+    co_return co_await write(call, entries.count, done ? nullptr : &writes);
   }
 
   /// mlx5r_umr_rereg_pd_access
@@ -75,6 +76,30 @@ class UmrWriter : public TableWriter {
   }
 
  private:
+  /// mlx5_core_create_mkey, for a key in the free state; alloc_cacheable_mr has it done under slow_path_mutex where there is no class.
+  engine::Task<int> create_key(Call& call, const KeyGrant& grant) {
+    if (grant.alone) {
+      if (slow_path_.in_use() != 0) call.sleep();
+      co_await slow_path_.take();
+      call.lap(Call::Step::wait);
+    }
+    const int error = co_await run_command(context_, call, create_key_command(context_.params), 0);
+    if (grant.alone) slow_path_.give();
+    co_return error;
+  }
+
+  /// mlx5r_umr_update_mr_pas: as many work requests as the list takes, one after the other; the last one changes the table and enables the
+  /// key.
+  engine::Task<int> write(Call& call, std::uint64_t entries, const translate::TableWrites* writes) {
+    for (std::uint64_t left = entries;;) {
+      const std::uint64_t now = std::min(left, context_.params.umr_entries);
+      left -= now;
+      const ports::Umr::Request request{*list_, Bytes(round_up(now, entries_per_unit) * 8), left == 0 ? writes : nullptr};
+      const int error = co_await post_send_wait(call, request, now);
+      if (error != 0 || left == 0) co_return error;
+    }
+  }
+
   /// mlx5r_umr_post_send_wait: the semaphore keeps the queue pair from overflowing, the mutex covers the posting alone. The work requests
   /// of one MR wait for each other, those of several threads do not.
   engine::Task<int> post_send_wait(Call& call, const ports::Umr::Request& request, std::uint64_t entries) {

@@ -57,9 +57,9 @@ void Firmware::write_tables(const translate::TableWrites& writes) {
     tables->commit(writes);
     return;
   }
-  dma->write(writes.context, context, nullptr);
+  if (!writes.keeps_context) dma->write(writes.context, context, nullptr);
   if (writes.entries != 0) dma->write(writes.table, writes.table_bytes(), nullptr);
-  counts_.table_bytes += context.raw + writes.table_bytes().raw;
+  counts_.table_bytes += (writes.keeps_context ? 0 : context.raw) + writes.table_bytes().raw;
   tables->commit(writes);
 }
 

@@ -142,6 +142,8 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
   verbs::Status status = unfit(qp, wqe);
   ports::Query query;
   query.order = order;
+  query.qpn = qp.qpn;
+  query.wqe = &wqe;
   query.judged = query.ready = begin;
   Pa from;
   Bytes run;
@@ -234,6 +236,8 @@ engine::Flow Requester::accept(Qp& qp) {
       if (packet->kind == ports::Packet::Kind::response && packet->payload.raw != 0) {
         ports::Query query;
         query.order = qp.requester_order;
+        query.qpn = qp.qpn;
+        query.wqe = &wqe;
         const Scatter units{scheduler_, clock_, *translator.operator->(), *dma.operator->()};
         const std::span<const verbs::Sge> sges(wqe.sges, wqe.sge_count);
         if (!co_await scatter(units, qp, qp.attributes.pd, sges, packet->offset, packet->payload.raw, Time(), query))

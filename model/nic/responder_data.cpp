@@ -41,6 +41,8 @@ engine::Task<int> Responder::data(Qp& qp, ports::Packet& packet) {
   } else {
     ports::Query query;
     query.order = qp.responder_order;
+    query.qpn = qp.qpn;
+    query.packet = &packet;
     query.wish = {packet.rkey, qp.attributes.pd, verbs::Access::remote_write, Iova(packet.address), Bytes(packet.length), true};
     for (std::uint64_t done = 0; done < packet.payload.raw;) {
       query.address = Iova(packet.address + packet.offset + done);
@@ -76,6 +78,8 @@ engine::Task<verbs::Nak> Responder::place_send(Qp& qp, ports::Packet& packet, Ti
   }
   ports::Query query;
   query.order = qp.responder_order;
+  query.qpn = qp.qpn;
+  query.wqe = &wqe;
   query.judged = query.ready = begin;
   const Scatter units{scheduler_, clock_, *translator.operator->(), *dma.operator->()};
   const std::span<const verbs::Sge> sges(wqe.sges, wqe.sge_count);

@@ -11,6 +11,8 @@ engine::Task<int> Responder::read(Qp& qp, ports::Packet& packet) {
   const std::uint32_t life = qp.life;
   ports::Query query;
   query.order = qp.responder_order;
+  query.qpn = qp.qpn;
+  query.packet = &packet;
   query.wish = {packet.rkey, qp.attributes.pd, verbs::Access::remote_read, Iova(packet.address), Bytes(packet.length), true};
   advance(qp, packet);
   std::uint64_t offset = 0;
@@ -88,6 +90,8 @@ engine::Task<int> Responder::atomic(Qp& qp, ports::Packet& packet) {
   verbs::Nak nak = verbs::check_request(packet.opcode, qp.attributes.access, qp.attributes.dest_rd_atomic);
   ports::Query query;
   query.order = qp.responder_order;
+  query.qpn = qp.qpn;
+  query.packet = &packet;
   query.wish = {packet.rkey, qp.attributes.pd, verbs::Access::remote_atomic, Iova(packet.address), Bytes(8), true};
   query.address = Iova(packet.address);
   if (nak == verbs::Nak::none) {

@@ -71,13 +71,39 @@ bool Walker::advance(ports::Query& query, Time& clock) {
       case translate::Step::Kind::fault:
         query.fault = true;
         query.judged = query.ready = clock;
+        if (stuck(query)) [[unlikely]]
+          stop_at(query, clock);
         return true;
     }
   }
 }
 
+void Walker::stop_at(const ports::Query& query, Time at) {
+  scheduler_.request_stop();
+  if (unserved_fault_) return;
+  ports::UnservedFault fault;
+  fault.at = at;
+  fault.reason = query.step.reason;
+  fault.key = query.wish.key;
+  fault.address = query.address;
+  fault.writes = query.walk.writes;
+  fault.qpn = query.qpn;
+  fault.local = query.packet == nullptr;
+  if (query.wqe != nullptr) {
+    fault.wr = query.wqe->wr;
+    fault.opcode = query.wqe->opcode;
+  }
+  if (query.packet != nullptr) {
+    fault.opcode = query.packet->opcode;
+    fault.source_port = query.packet->source_port;
+    fault.source_qpn = query.packet->source_qpn;
+    fault.request = query.packet->request;
+  }
+  unserved_fault_ = fault;
+}
+
 bool Walker::probe(ports::Query& query, Time start) {
-  query.walk = {query.wish.key, query.address, 0, 0};
+  query.walk = {query.wish.key, query.address, 0, 0, verbs::writes(query.wish.access)};
   query.verdict = verbs::Verdict::granted;
   query.fault = false;
   architecture_->step(query.walk, 0, query.step);
@@ -90,11 +116,13 @@ bool Walker::probe(ports::Query& query, Time start) {
   Time clock = start;
   const bool over = advance(query, clock);
   query.ready = clock;
-  return over;
+  return over && !stuck(query);
 }
 
 // After a probe that missed: query.step is the read that missed and query.ready the time at which that is known.
 engine::Task<int> Walker::walk(ports::Query& query) {
+  if (stuck(query)) [[unlikely]]
+    co_await std::suspend_always{};
   bool holds_place = false;
   const Time begin = query.ready;
   for (;;) {
@@ -144,6 +172,8 @@ engine::Task<int> Walker::walk(ports::Query& query) {
     Time clock = settings_.clock.edge(scheduler_.now());
     const bool over = advance(query, clock);
     query.ready = clock;
+    if (stuck(query)) [[unlikely]]
+      co_await std::suspend_always{};
     if (over) break;
   }
   if (walk_row_) [[unlikely]]

@@ -6,6 +6,7 @@
 // arrival, then the walk that fetched it.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "base/parameter.h"
@@ -45,6 +46,8 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   };
   const Misses& misses(std::uint32_t line_kind) const { return misses_[line_kind]; }
   const engine::Semaphore& walks() const { return walks_; }
+  /// The first look-up that could not be ended: the run has been asked to stop.
+  const std::optional<ports::UnservedFault>& unserved_fault() const { return unserved_fault_; }
   /// Draws look-ups that miss, and the fetches of lines, from now on.
   void draw(Timeline& timeline, const std::string& process);
 
@@ -66,6 +69,9 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   /// Judges and steps on until a line is missing or the look-up is over; true when it is over.
   bool advance(ports::Query& query, Time& clock);
   Fetch* in_flight(std::uint32_t kind, std::uint64_t tag);
+  void stop_at(const ports::Query& query, Time at);
+  /// Whether it waits for a page fault to be served, which nobody does.
+  static bool stuck(const ports::Query& query) { return query.fault && query.step.reason != translate::Fault::no_translation; }
   void lines(std::uint32_t line_kind, std::uint64_t first_tag, std::uint64_t count) override;
 
   engine::Scheduler& scheduler_;
@@ -76,6 +82,7 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   std::vector<Misses> misses_;
   std::vector<ports::LineCache*> lines_;  ///< what `caches` is bound to
   TimelineRow walk_row_;
+  std::optional<ports::UnservedFault> unserved_fault_;
   std::vector<TimelineRow> fetch_rows_;  ///< by kind of line; empty: nobody draws
 };
 

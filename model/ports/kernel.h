@@ -58,14 +58,19 @@ struct RegistrationCost {
 
 /// One call, finished.
 struct RegistrationRecord {
-  enum class Call : std::uint8_t { reg_mr, rereg_mr, dereg_mr } call = Call::reg_mr;
+  /// `invalidation` is what the MMU notifier of on-demand paging makes another call wait for, `worker` what a worker of the kernel does.
+  enum class Call : std::uint8_t { reg_mr, rereg_mr, dereg_mr, advise_mr, invalidation, worker } call = Call::reg_mr;
   int error = 0;
   Time begin, end;
   Bytes length;  ///< of the MR; 0 for a dereg_mr that found none
   RegistrationCost cost;
 };
 
-/// Told of every reg_mr, rereg_mr and dereg_mr as it ends.
+inline constexpr std::array registration_call_names{"reg_mr", "rereg_mr", "dereg_mr", "advise_mr", "odp_zap", "odp_work"};
+inline constexpr unsigned registration_call_count = registration_call_names.size();
+static_assert(registration_call_count == unsigned(RegistrationRecord::Call::worker) + 1);
+
+/// Told of every reg_mr, rereg_mr and dereg_mr as it ends, and of what on-demand paging adds to them.
 class RegistrationObserver {
  public:
   virtual void finished(const RegistrationRecord& record) = 0;
@@ -109,6 +114,8 @@ class Kernel : public virtual sc_core::sc_interface {
   /// The part of ibv_rereg_mr beyond the library.
   virtual Answer rereg_mr(verbs::Thread thread, verbs::ReregMrRequest request) = 0;
   virtual Answer dereg_mr(verbs::Thread thread, verbs::Handle mr) = 0;
+  /// The elements of the request must live until the answer.
+  virtual Answer advise_mr(verbs::Thread thread, verbs::AdviseMrRequest request) = 0;
   virtual Answer create_cq(verbs::Thread thread, QueueMemory queue) = 0;
   virtual Answer destroy_cq(verbs::Thread thread, verbs::Handle cq) = 0;
   virtual Answer create_srq(verbs::Thread thread, verbs::Handle pd, QueueMemory queue) = 0;

@@ -4,16 +4,38 @@
 #include <systemc>
 
 #include "engine/flow.h"
+#include "ports/queues.h"
+#include "ports/wire.h"
 #include "translate/architecture.h"
 #include "verbs/judge.h"
 
 namespace mtsim::ports {
+
+/// A look-up that needs a page fault of the NIC, which nobody serves yet: the run cannot go on.
+struct UnservedFault {
+  Time at;
+  translate::Fault reason = translate::Fault::no_translation;
+  Key key;
+  Iova address;
+  bool writes = false;
+  std::uint32_t qpn = 0;  ///< of this host
+  verbs::Opcode opcode = verbs::Opcode::write;
+  bool local = true;              ///< the operation is of this host's own: `wr` counts
+  std::uint64_t wr = 0;           ///< of the request, or of the receive
+  std::uint32_t source_port = 0;  ///< otherwise the peer's: its port on the switch, QP and request
+  std::uint32_t source_qpn = 0;
+  std::uint32_t request = 0;
+};
 
 /// One look-up: may `wish` be granted, and where does `address` (inside it) lie? Kept by the caller until it is over.
 struct Query {
   verbs::Wish wish;
   Iova address;
   engine::Order order;
+  // Whose it is, where a look-up cannot be ended.
+  std::uint32_t qpn = 0;
+  const Wqe* wqe = nullptr;        ///< the request of this host that needs it, or the receive
+  const Packet* packet = nullptr;  ///< the request of a peer
 
   // The answer.
   verbs::Verdict verdict = verbs::Verdict::granted;

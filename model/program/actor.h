@@ -86,6 +86,7 @@ class Actor final : public verbs::Caller {
   verbs::Progress issue_release();
   verbs::Progress issue_reg_mr();
   verbs::Progress issue_rereg_mr();
+  verbs::Progress issue_advise_mr();
   verbs::Progress issue_create_qp();
   verbs::Progress issue_create_srq();
   verbs::Progress issue_connect();
@@ -150,6 +151,7 @@ class Actor final : public verbs::Caller {
   verbs::ReregMrRequest rereg_mr_;
   verbs::ForkRequest fork_;
   std::vector<verbs::Thread> fork_threads_;
+  std::vector<verbs::Sge> advised_;  ///< of the advise_mr under way
   std::vector<std::unique_ptr<List>> lists_;
   std::size_t open_lists_ = 0;
   List* submitted_ = nullptr;  ///< the list whose call is under way

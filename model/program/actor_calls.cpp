@@ -36,6 +36,8 @@ Progress Actor::issue_call() {
       return issue_reg_mr();
     case Kind::rereg_mr:
       return issue_rereg_mr();
+    case Kind::advise_mr:
+      return issue_advise_mr();
     case Kind::create_srq:
       return issue_create_srq();
     case Kind::create_qp:
@@ -78,7 +80,7 @@ Progress Actor::issue_reg_mr() {
   const auto address = scene_.objects.address(op_.address, AddressView::operation);
   if (!address) return lack(op_.address.object);
   reg_mr_.address = Va(*address);
-  reg_mr_.length = Bytes(op_.length);
+  reg_mr_.length = Bytes(op_.whole ? ~std::uint64_t{0} : op_.length);
   reg_mr_.access = op_.access;
   reg_mr_.iova = Iova(op_.has_iova ? op_.iova : *address);
   return device_->reg_mr(thread_, reg_mr_, reply_, *this);
@@ -102,6 +104,25 @@ Progress Actor::issue_rereg_mr() {
   rereg_mr_.change_access = op_.has_access;
   rereg_mr_.access = op_.access;
   return device_->rereg_mr(thread_, rereg_mr_, reply_, *this);
+}
+
+Progress Actor::issue_advise_mr() {
+  verbs::AdviseMrRequest request;
+  request.pd = scene_.objects.handle(op_.pd, ObjectKind::pd);
+  if (request.pd == 0) return lack(op_.pd);
+  advised_.clear();
+  for (const SgeRef& ref : op_.sges) {
+    const auto address = scene_.objects.address(ref.address, AddressView::operation);
+    if (!address) return lack(ref.address.object);
+    verbs::Sge& sge = advised_.emplace_back();
+    sge.address = *address;
+    sge.length = static_cast<std::uint32_t>(ref.length);
+    if (!scene_.objects.key(ref.key, ref.address, KeyPlace::local, sge.lkey)) return lack(ref.key.object);
+  }
+  request.advice = static_cast<verbs::Prefetch>(advise_mr_words().find(op_.word));
+  request.flush = op_.flag;
+  request.sges = advised_;
+  return device_->advise_mr(thread_, request, reply_, *this);
 }
 
 Progress Actor::issue_create_qp() {

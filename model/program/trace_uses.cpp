@@ -21,15 +21,30 @@ enum class UseList::Feature : std::uint8_t {
   mr_iova,
   send_fence,
   send_ud,
+  post_implicit,
   pd_dev,
 };
 
 namespace {
 
-constexpr std::array<std::string_view, 17> feature_names{
-    "create_qp type=uc", "create_qp type=ud", "create_qp srq=",        "poll wait=event",  "poll hazard=",     "mmap backing=file",
-    "mmap backing=io",   "mmap prot=",        "mmap share=shared",     "reg_mr access=od", "reg_mr access=zb", "reg_mr access=ht",
-    "reg_mr implicit",   "reg_mr iova=",      "post_send flags=fence", "post_send ud=",    "alloc_pd dev="};
+constexpr std::array<std::string_view, 18> feature_names{"create_qp type=uc",
+                                                         "create_qp type=ud",
+                                                         "create_qp srq=",
+                                                         "poll wait=event",
+                                                         "poll hazard=",
+                                                         "mmap backing=file",
+                                                         "mmap backing=io",
+                                                         "mmap prot=",
+                                                         "mmap share=shared",
+                                                         "reg_mr access=od",
+                                                         "reg_mr access=zb",
+                                                         "reg_mr access=ht",
+                                                         "reg_mr implicit",
+                                                         "reg_mr iova=",
+                                                         "post_send flags=fence",
+                                                         "post_send ud=",
+                                                         "work request with the key of an implicit MR",
+                                                         "alloc_pd dev="};
 
 /// Marks a bit; true the first time.
 bool first(std::uint64_t& seen, unsigned number) {
@@ -46,6 +61,19 @@ void UseList::note(const LineParser& line, const Op& op) {
   if (op.kind == Kind::post_send && first(opcodes_, static_cast<unsigned>(op.opcode)))
     add("post_send " + std::string(verbs::name(op.opcode)), op, line.opcode_column());
   note_features(line, op);
+  if (!implicit_.empty() && posts(op.kind)) note_implicit_keys(line, op);
+}
+
+/// Work requests with an MR that lines further up make an implicit one. What this does not see ends the run when it comes to it.
+void UseList::note_implicit_keys(const LineParser& line, const Op& op) {
+  const auto implicit = [&](const AddressRef& address, const KeyRef& key) {
+    const NameId id = key.form == KeyRef::Form::omitted ? address.object : key.object;
+    return id != 0 && implicit_.contains(id);
+  };
+  for (const SgeRef& sge : op.sges)
+    if (!verbs::has(op.flags, verbs::Send::inline_data) && implicit(sge.address, sge.key))
+      add(Feature::post_implicit, op, line.column(Key::sge));
+  if (op.has_to && implicit(op.to, op.to_key)) add(Feature::post_implicit, op, line.column(Key::to));
 }
 
 void UseList::note_features(const LineParser& line, const Op& op) {
@@ -92,7 +120,12 @@ void UseList::note_registration(const LineParser& line, const Op& op) {
   if (verbs::has(op.access, Access::on_demand)) add(Feature::mr_on_demand, op, line.column(Key::access));
   if (verbs::has(op.access, Access::zero_based)) add(Feature::mr_zero_based, op, line.column(Key::access));
   if (verbs::has(op.access, Access::huge_tlb)) add(Feature::mr_huge, op, line.column(Key::access));
-  if (op.whole) add(Feature::mr_implicit, op, line.column(Key::len));
+  if (op.whole) {
+    add(Feature::mr_implicit, op, line.column(Key::len));
+    implicit_.insert(op.id);
+  } else if (!implicit_.empty()) {
+    implicit_.erase(op.id);
+  }
   if (op.has_iova) add(Feature::mr_iova, op, line.column(Key::iova));
 }
 

@@ -31,6 +31,7 @@ class UseList {
   void note_registration(const LineParser&, const Op&);
   void note_nic(const LineParser&, const Op&);
   void note_queue(const LineParser&, const Op&);
+  void note_implicit_keys(const LineParser&, const Op&);
   void add(Feature, const Op&, std::uint32_t column);
   void add(std::string what, const Op&, std::uint32_t column);
 
@@ -48,6 +49,7 @@ class UseList {
   std::map<NameId, PdUse> pds_;
   const Names& names_;
   std::vector<Program::Use> uses_;
+  std::set<NameId> implicit_;                             ///< MRs that the last line to make them made implicit ones
   std::uint64_t kinds_ = 0, opcodes_ = 0, features_ = 0;  ///< already noted, as bits
 };
 

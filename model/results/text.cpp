@@ -139,7 +139,7 @@ void registration(Page& page, const RegistrationStats& r) {
     if (c.calls == 0) return;
     std::string failed;
     for (const auto& [error, n] : c.failed) failed += fmt::format(", {} {}", human::count(n), verbs::errno_name(error));
-    page.line(fmt::format("  {:<9}{} calls{}; {}, {} pages; {} a call, p99 {}, {} in all", name, human::count(c.calls), failed,
+    page.line(fmt::format("  {:<8} {} calls{}; {}, {} pages; {} a call, p99 {}, {} in all", name, human::count(c.calls), failed,
                           human::bytes(c.bytes), human::count(c.pages.raw), human::time_ns(c.latency.latency().mean_ns()),
                           human::time(c.latency.latency().quantile(0.99)),
                           human::time_ns(static_cast<double>(c.latency.latency().sum().raw) / 1e3)));

@@ -47,11 +47,20 @@ void add_calls(const results::CallStats& from, results::CallStats& to) {
   to.latency.merge(from.latency);
 }
 
-void add_rereg(const results::CallStats& calls, results::Report& report) {
-  if (calls.calls == 0) return;
-  auto& others = report.registration.others;
-  if (others.empty()) others.emplace_back().name = "rereg_mr";
-  add_calls(calls, others.front());
+void add_other_calls(const RegistrationLog& log, results::Report& report) {
+  using Call = ports::RegistrationRecord::Call;
+  for (const Call call : {Call::rereg_mr, Call::advise_mr, Call::invalidation, Call::worker}) {
+    const results::CallStats& calls = log.calls(call);
+    if (calls.calls == 0) continue;
+    const char* name = ports::registration_call_names[unsigned(call)];
+    auto& others = report.registration.others;
+    auto at = std::find_if(others.begin(), others.end(), [&](const auto& other) { return other.name == name; });
+    if (at == others.end()) {
+      at = others.emplace(others.end());
+      at->name = name;
+    }
+    add_calls(calls, *at);
+  }
 }
 
 /// What registrations of a host take one after the other. Not the mmap lock: they share it, unless others want it alone.
@@ -261,9 +270,24 @@ void add_counters(const std::string& name, Host& host, results::Report& report) 
     add("kernel.iova_rbtree", "count", "I/O virtual address ranges put into the tree or taken out", cost.iova_rbtree);
   }
   add("kernel.table_entries", "count", "translation entries written", cost.table_entries);
-  for (std::uint32_t nic = 0; nic < host.adapters().size(); ++nic)
-    for (const kernel::KeyCount& keys : host.kernel.device(nic).key_counts())
-      report.counters.push_back({kernel_name(name, nic) + "keys_" + keys.name, "count", keys.meaning, keys.value, keys.level});
+  for (std::uint32_t nic = 0; nic < host.adapters().size(); ++nic) {
+    const std::string on = kernel_name(name, nic);
+    const auto count = [&](const char* what, const char* meaning, std::uint64_t value) {
+      report.counters.push_back({on + what, "count", meaning, value});
+    };
+    const kernel::RdmaDevice& device = host.kernel.device(nic);
+    if (const kernel::OdpTotals& odp = device.reg_path().on_demand().totals(); odp.regions != 0) {
+      count("odp_regions", "on-demand regions registered", odp.regions);
+      count("odp_children", "children of implicit on-demand regions made", odp.children);
+      count("odp_mapped", "base pages that the device got on demand, by registration or prefetch", odp.mapped);
+      count("odp_prefetched", "base pages that prefetches went through", odp.prefetched);
+      count("odp_invalidated", "base pages taken from the device again", odp.invalidated);
+      count("odp_zaps", "UMR work requests that took them", odp.zaps);
+      count("odp_failed_prefetches", "prefetches without flush that failed, of which nobody is told", odp.failed_workers);
+    }
+    for (const kernel::KeyCount& keys : device.key_counts())
+      report.counters.push_back({on + "keys_" + keys.name, "count", keys.meaning, keys.value, keys.level});
+  }
   add("kernel.cq_overruns", "count", "completions lost because a CQ was full", host.device.cq_overruns());
 }
 
@@ -272,9 +296,9 @@ void add_counters(const std::string& name, Host& host, results::Report& report) 
 void collect_host(Host& host, results::Report& report) {
   const std::string name = host.title;
   add_operations(host, report);
-  add_calls(host.registrations.reg_mr(), report.registration.reg_mr);
-  add_calls(host.registrations.dereg_mr(), report.registration.dereg_mr);
-  add_rereg(host.registrations.rereg_mr(), report);
+  add_calls(host.registrations.calls(ports::RegistrationRecord::Call::reg_mr), report.registration.reg_mr);
+  add_calls(host.registrations.calls(ports::RegistrationRecord::Call::dereg_mr), report.registration.dereg_mr);
+  add_other_calls(host.registrations, report);
   add_memory(name, host.kernel.memory_use(), report);
   add_memory_series(name, host.kernel.memory_series(), report);
   report.registration.pinned_now += host.kernel.registration().pinned_now;
@@ -290,7 +314,9 @@ void collect_host(Host& host, results::Report& report) {
     add_pcie(name, adapter, report);
   }
   const RegistrationLog& log = host.registrations;
-  add_contention(name, log.cost(), log.reg_mr().calls + log.rereg_mr().calls + log.dereg_mr().calls, report);
+  using Call = ports::RegistrationRecord::Call;
+  const std::uint64_t calls = log.calls(Call::reg_mr).calls + log.calls(Call::rereg_mr).calls + log.calls(Call::dereg_mr).calls;
+  add_contention(name, log.cost(), calls, report);
   add_cpu(name, host, report);
   add_counters(name, host, report);
 }

@@ -52,14 +52,13 @@ RegistrationLog::RegistrationLog() { restart(); }
 
 void RegistrationLog::restart() {
   const std::vector<std::string> steps(ports::registration_step_names.begin(), ports::registration_step_names.end());
-  reg_mr_ = rereg_mr_ = dereg_mr_ = {};
-  reg_mr_.latency = rereg_mr_.latency = dereg_mr_.latency = results::LatencyTable(steps);
+  calls_ = {};
+  for (results::CallStats& stats : calls_) stats.latency = results::LatencyTable(steps);
   cost_ = {};
 }
 
 void RegistrationLog::finished(const ports::RegistrationRecord& record) {
-  using Call = ports::RegistrationRecord::Call;
-  results::CallStats& stats = record.call == Call::reg_mr ? reg_mr_ : record.call == Call::rereg_mr ? rereg_mr_ : dereg_mr_;
+  results::CallStats& stats = calls_[unsigned(record.call)];
   ++stats.calls;
   cost_ += record.cost;
   if (record.error != 0) {

@@ -50,19 +50,17 @@ class OperationLog : public sc_core::sc_module, public nic::OperationLog {
   std::uint32_t port_ = 0;
 };
 
-/// Calls of reg_mr, rereg_mr and dereg_mr of one host.
+/// Calls of reg_mr, rereg_mr and dereg_mr of one host, and what on-demand paging adds to them.
 class RegistrationLog final : public ports::RegistrationObserver {
  public:
   RegistrationLog();
   void finished(const ports::RegistrationRecord& record) override;
   void restart();
-  const results::CallStats& reg_mr() const { return reg_mr_; }
-  const results::CallStats& rereg_mr() const { return rereg_mr_; }
-  const results::CallStats& dereg_mr() const { return dereg_mr_; }
+  const results::CallStats& calls(ports::RegistrationRecord::Call call) const { return calls_[unsigned(call)]; }
   const ports::RegistrationCost& cost() const { return cost_; }
 
  private:
-  results::CallStats reg_mr_, rereg_mr_, dereg_mr_;
+  std::array<results::CallStats, ports::registration_call_count> calls_;
   ports::RegistrationCost cost_;
 };
 

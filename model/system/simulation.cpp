@@ -75,7 +75,8 @@ std::vector<MeasuringMeeting::Watch> Simulation::watches() {
 
 Bytes Simulation::registered() const {
   Bytes sum;
-  for (const auto& host : hosts_) sum += host->registrations.reg_mr().bytes + host->registrations.dereg_mr().bytes;
+  using Call = ports::RegistrationRecord::Call;
+  for (const auto& host : hosts_) sum += host->registrations.calls(Call::reg_mr).bytes + host->registrations.calls(Call::dereg_mr).bytes;
   return sum;
 }
 
@@ -160,8 +161,48 @@ std::vector<std::string> Simulation::killed() const {
   return lines;
 }
 
+std::vector<std::string> Simulation::page_faults() const {
+  std::vector<std::string> lines;
+  for (const auto& host : hosts_) {
+    const auto& fault = host->nic.walker.unserved_fault();
+    if (!fault) continue;
+    std::string operation;
+    if (fault->local && fault->opcode == verbs::Opcode::recv) {
+      operation = fmt::format("the receive wr={} of its QP {:#x}", fault->wr, fault->qpn);
+    } else if (fault->local) {
+      operation = fmt::format("the {} wr={} of its QP {:#x}", verbs::name(fault->opcode), fault->wr, fault->qpn);
+    } else {
+      const Host& peer = *hosts_[fault->source_port];
+      const nic::Qp* qp = peer.nic.queue_pairs().find(fault->source_qpn);
+      operation = fmt::format("a {}{} of {}'s QP {:#x}, at QP {:#x},", verbs::name(fault->opcode),
+                              qp == nullptr ? "" : fmt::format(" (wr={})", qp->attributes.ring->at(fault->request).wr), peer.title,
+                              fault->source_qpn, fault->qpn);
+    }
+    if (fault->reason == translate::Fault::key_of_keys) {
+      lines.push_back(
+          fmt::format("{}: {}: {} uses key {:#x} at address {:#x}, which is the key of an implicit on-demand region: its data path "
+                      "is not modelled yet, and the run ends here",
+                      host->title, results::human::time(fault->at), operation, fault->key.raw, fault->address.raw));
+      lines.emplace_back("  An explicit region (access=od with addr= and len=) of the same memory can be used.");
+      continue;
+    }
+    lines.push_back(fmt::format(
+        "{}: {}: {} needs a page fault of the NIC at address {:#x} of key {:#x} ({}): serving page faults is not "
+        "modelled yet, and the run ends here",
+        host->title, results::human::time(fault->at), operation, fault->address.raw, fault->key.raw, translate::explain(fault->reason)));
+    lines.push_back(
+        fmt::format("  It would not if the memory were brought to the NIC before: touch it before reg_mr, or `advise_mr {} flush=1` "
+                    "after whatever took it away.",
+                    fault->writes ? "prefetch_write" : "prefetch"));
+  }
+  if (!lines.empty())
+    for (std::string& actor : actors_->standing()) lines.push_back(std::move(actor.insert(0, "  ")));
+  return lines;
+}
+
 std::vector<std::string> Simulation::stuck() const {
   std::vector<std::string> lines = killed();
+  for (std::string& line : page_faults()) lines.push_back(std::move(line));
   if (!lines.empty()) return lines;
   if (actors_->done() || scheduler_->stopped()) return {};
   lines = actors_->standing();

@@ -60,6 +60,8 @@ class Simulation {
   void end_phase(TimedPhase& phase) const;
   /// Bytes of all memory regions registered or deregistered in the window so far.
   Bytes registered() const;
+  /// Of NICs that met a page on demand which they do not have.
+  std::vector<std::string> page_faults() const;
   void begin_window();
   void end_window();
   results::Report collect() const;

@@ -5,12 +5,14 @@
 // to the next step; a `judge` it gives to verbs/; `done` is a run of physical addresses; `fault` says that there is none.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/dma_map.h"
+#include "base/present_map.h"
 #include "base/registry.h"
 #include "base/units.h"
 #include "verbs/judge.h"
@@ -23,18 +25,36 @@ struct Region {
   Bytes block{4096};                  ///< page size of the MR: a power of two, the same for the whole MR
   Bytes lead;                         ///< what its addresses lack towards their place in a page, where it is zero-based
   std::shared_ptr<const DmaMap> map;  ///< its frames
+  /// On demand, in the place of `map`: those of its pages that are present, counted from the start of its first block. As it is when the
+  /// change that names it is committed.
+  std::shared_ptr<const PresentMap> present;
+  std::uint64_t keys = 0;  ///< not 0: its table holds so many keys of 16 bytes (KSM) and no addresses
   /// The first address with its place in the page.
   Iova start() const { return Iova(grant.start.raw + lead.raw); }
-  std::uint64_t blocks() const { return grant.length.raw == 0 ? 0 : ceil_div(start().raw % block.raw + grant.length.raw, block.raw); }
+  /// Entries of 8 bytes.
+  std::uint64_t blocks() const {
+    if (keys != 0) return 2 * keys;
+    // The block of an address is there even where nothing of it is granted.
+    if (present) return ceil_div(start().raw % block.raw + std::max<std::uint64_t>(grant.length.raw, 1), block.raw);
+    return grant.length.raw == 0 ? 0 : ceil_div(start().raw % block.raw + grant.length.raw, block.raw);
+  }
+};
+
+/// A change of entries of a table that is in use.
+struct EntryChange {
+  Key key;
+  std::uint64_t first = 0, count = 0;         ///< entries of 8 bytes; those beyond the table are left out
+  std::shared_ptr<const PresentMap> present;  ///< what they become, as it is when the change is committed; null: not present
 };
 
 /// What must be written to the tables, by extents: the table writer delivers it, `commit` makes it hold.
 struct TableWrites {
-  std::uint32_t ticket = 0;   ///< names the staged change
-  Pa context;                 ///< address of the mkey context, 64 bytes
-  Pa table;                   ///< address of the first entry
-  std::uint64_t entries = 0;  ///< translation entries of 8 bytes
-  bool in_device = false;     ///< nothing of it is written to host memory
+  std::uint32_t ticket = 0;    ///< names the staged change
+  Pa context;                  ///< address of the mkey context, 64 bytes
+  Pa table;                    ///< address of the first entry
+  std::uint64_t entries = 0;   ///< translation entries of 8 bytes
+  bool in_device = false;      ///< nothing of it is written to host memory
+  bool keeps_context = false;  ///< the context is not written
   Bytes table_bytes() const { return Bytes(entries * 8); }
 };
 
@@ -50,18 +70,29 @@ struct Walk {
   Iova address;
   std::uint32_t stage = 0;
   std::uint64_t memo = 0;  ///< the architecture's own
+  bool writes = false;     ///< memory is going to be written
 };
 
 /// What a fetched line holds: meaningful to the architecture that gave it.
 using Content = std::uint64_t;
 
+/// Why there is no translation.
+enum class Fault : std::uint8_t {
+  no_translation,
+  page_absent,     ///< an entry of a region on demand that is not present
+  page_read_only,  ///< one that may not be written, and is going to be
+  key_of_keys,     ///< the key of an implicit region, whose table holds keys
+};
+const char* explain(Fault fault);
+
 struct Step {
   enum class Kind : std::uint8_t { read, judge, done, fault } kind = Kind::fault;
-  std::uint32_t line_kind = 0;          ///< read: index into line_kinds()
-  std::uint64_t tag = 0;                ///< read: number of the line, dense from 0
-  Pa address;                           ///< read: where the line lies in host memory; done: the first byte
-  Bytes length;                         ///< done: contiguous bytes from there on that this entry gives
-  const verbs::Grant* grant = nullptr;  ///< judge: what the key gives, null when there is no such key
+  std::uint32_t line_kind = 0;           ///< read: index into line_kinds()
+  std::uint64_t tag = 0;                 ///< read: number of the line, dense from 0
+  Pa address;                            ///< read: where the line lies in host memory; done: the first byte
+  Bytes length;                          ///< done: contiguous bytes from there on that this entry gives
+  const verbs::Grant* grant = nullptr;   ///< judge: what the key gives, null when there is no such key
+  Fault reason = Fault::no_translation;  ///< fault: why
 };
 
 /// Physical memory for tables, laid out once: the architecture hands out addresses within it.
@@ -79,6 +110,10 @@ class Architecture {
   virtual bool build(const Region& region, TableWrites& out) = 0;
   /// Stages the end of a region.
   virtual TableWrites drop(Key key) = 0;
+  /// Whether single entries of a table can be changed and absent: what on-demand paging needs.
+  virtual bool changes_entries() const { return false; }
+  /// Stages such a change. The key's region must be there when it is committed. Only where `changes_entries()`.
+  virtual TableWrites change(const EntryChange&) { return {}; }
   /// The staged change holds from now on. `stale(line_kind, first_tag, count)` is called for every range of lines that it changes.
   class Stale {
    public:

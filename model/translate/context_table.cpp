@@ -10,6 +10,20 @@ constexpr std::uint32_t mpt = 0, mtt = 1;
 
 }  // namespace
 
+const char* explain(Fault fault) {
+  switch (fault) {
+    case Fault::no_translation:
+      return "there is no translation";
+    case Fault::page_absent:
+      return "ODP page not present";
+    case Fault::page_read_only:
+      return "ODP page present for reading only";
+    case Fault::key_of_keys:
+      return "key of an implicit ODP region";
+  }
+  return "";
+}
+
 ContextTable::ContextTable(const ArchitectureOptions& options, Place place, Bytes unit)
     : options_(options),
       place_(place),
@@ -68,9 +82,42 @@ TableWrites ContextTable::drop(Key key) {
   return out;
 }
 
+TableWrites ContextTable::change(const EntryChange& entries) {
+  const Entry& now = entry(place_of(entries.key));
+  TableWrites out;
+  Entry staged;
+  staged.region.grant.key = entries.key;
+  staged.change = entries;
+  out.table = table_base_ + Bytes(now.first_line * options_.mtt_line.raw + entries.first * entry_bytes.raw);
+  out.entries = entries.count;
+  out.keeps_context = true;
+  out.in_device = place_ == Place::device;
+  out.ticket = stage(std::move(staged));
+  return out;
+}
+
+void ContextTable::commit_entries(const EntryChange& change, Stale& stale) {
+  Entry& now = entry(place_of(change.key));
+  if (!now.live || now.region.grant.key != change.key) return;
+  const std::uint64_t end = std::min(change.first + change.count, now.layout.entries);
+  if (change.first >= end) return;
+  const std::uint64_t first_line = now.first_line + (change.first >> entries_shift_);
+  stale.lines(mtt, first_line, now.first_line + ((end - 1) >> entries_shift_) - first_line + 1);
+  if (!now.pages) return;
+  const unsigned pages_shift = now.block_shift - 12;
+  if (change.present) now.pages->copy(*change.present, change.first << pages_shift, end << pages_shift);
+  else now.pages->clear(change.first << pages_shift, end << pages_shift);
+}
+
 void ContextTable::commit(const TableWrites& writes, Stale& stale) {
   Entry change = std::move(staged_[writes.ticket]);
   spare_tickets_.push_back(writes.ticket);
+  if (change.change) {
+    commit_entries(*change.change, stale);
+    return;
+  }
+  if (change.region.present) change.pages = std::make_unique<PresentMap>(*change.region.present);
+  change.region.present.reset();
   const std::uint32_t index = place_of(change.region.grant.key);
   Entry& now = entry(index);
   stale.lines(mpt, index >> context_shift_, 1);
@@ -95,6 +142,7 @@ void ContextTable::commit(const TableWrites& writes, Stale& stale) {
     // The context stays, marked free: its key is still known, but grants nothing.
     now.region.grant.valid = false;
     now.region.map.reset();
+    now.pages.reset();
     now.live = false;
     now.layout = {};
   }
@@ -104,6 +152,7 @@ void ContextTable::commit(const TableWrites& writes, Stale& stale) {
 // Stage 0 reads the context, 1 judges, 2 + k has read k levels.
 void ContextTable::step(Walk& walk, Content content, Step& out) const {
   out.kind = Step::Kind::fault;
+  out.reason = Fault::no_translation;
   const std::uint32_t index = place_of(walk.key);
   std::uint32_t stage = walk.stage++;
   // A context in the device is there already.
@@ -124,6 +173,10 @@ void ContextTable::step(Walk& walk, Content content, Step& out) const {
   const Entry& of = existing(index);
   // A line was fetched for this very region, or it holds what is no longer there.
   if (!of.live) return;
+  if (of.region.keys != 0) {
+    out.reason = Fault::key_of_keys;
+    return;
+  }
   if (stage == 2) walk.memo = ((walk.address.raw + of.region.lead.raw) >> of.block_shift) - of.first_block;
   else if (content != (Content(of.generation) << 32 | index)) return;
   const std::uint32_t level = stage - 2;
@@ -134,11 +187,27 @@ void ContextTable::step(Walk& walk, Content content, Step& out) const {
     out.address = table_base_ + Bytes(out.tag * options_.mtt_line.raw);
     return;
   }
+  if (of.pages) {
+    find_page(of, walk, out);
+    return;
+  }
   const Region& region = of.region;
   const std::uint64_t in_block = (walk.address.raw + region.lead.raw) & (region.block.raw - 1);
   out.kind = Step::Kind::done;
   out.address = region.map->block(walk.memo, region.block, region.start()) + Bytes(in_block);
   out.length = region.block - Bytes(in_block);
+}
+
+void ContextTable::find_page(const Entry& of, Walk& walk, Step& out) const {
+  const auto hit = of.pages->at(walk.memo << (of.block_shift - 12));
+  if (!hit || (walk.writes && !hit->writable)) {
+    out.reason = hit ? Fault::page_read_only : Fault::page_absent;
+    return;
+  }
+  const std::uint64_t in_block = walk.address.raw & (of.region.block.raw - 1);
+  out.kind = Step::Kind::done;
+  out.address = hit->address + Bytes(in_block);
+  out.length = of.region.block - Bytes(in_block);
 }
 
 Content ContextTable::content(std::uint32_t kind, std::uint64_t tag) const {

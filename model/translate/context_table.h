@@ -7,6 +7,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "translate/architecture.h"
@@ -19,6 +20,7 @@ class ContextTable : public Architecture {
   const std::vector<LineKind>& line_kinds() const override { return kinds_; }
   bool build(const Region& region, TableWrites& out) override;
   TableWrites drop(Key key) override;
+  TableWrites change(const EntryChange& entries) override;
   void commit(const TableWrites& writes, Stale& stale) override;
   void step(Walk& walk, Content content, Step& out) const override;
   Content content(std::uint32_t line_kind, std::uint64_t tag) const override;
@@ -65,7 +67,9 @@ class ContextTable : public Architecture {
     std::uint64_t first_block = 0;  ///< of the addresses that operations use
     std::uint64_t first_line = 0;   ///< of the first array
     bool live = false;
-    std::uint32_t generation = 0;  ///< 0: never written
+    std::uint32_t generation = 0;       ///< 0: never written
+    std::unique_ptr<PresentMap> pages;  ///< of a region on demand: what the table holds
+    std::optional<EntryChange> change;  ///< staged: only this
   };
   /// Keys may lie far apart (some drivers draw them at random): entries by pages.
   static constexpr unsigned page_shift = 4;
@@ -83,6 +87,8 @@ class ContextTable : public Architecture {
   Entry& entry(std::uint32_t index);
   Content holder(std::uint32_t index) const { return Content(find(index)->generation) << 32 | index; }
   std::uint32_t stage(Entry change);
+  void commit_entries(const EntryChange& change, Stale& stale);
+  void find_page(const Entry& of, Walk& walk, Step& out) const;
 
   ArchitectureOptions options_;
   Place place_;

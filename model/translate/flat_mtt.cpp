@@ -14,6 +14,8 @@ class FlatMtt : public ContextTable {
     else set_ranges(std::make_unique<FirstFit>(units()));
   }
 
+  bool changes_entries() const override { return true; }
+
  private:
   bool lay_out(const Region& region, Layout& out) override {
     out.levels = 1;

@@ -24,6 +24,7 @@ SimDevice::SimDevice(sc_core::sc_module_name module_name, engine::Scheduler& sch
 
 const std::set<std::string>& SimDevice::carried_out() {
   static const std::set<std::string> words{
+      "advise_mr",
       "alloc_pd",
       "alloc_pd dev=",
       "barrier",
@@ -68,7 +69,9 @@ const std::set<std::string>& SimDevice::carried_out() {
       "post_srq",
       "reg_mr",
       "reg_mr access=ht",
+      "reg_mr access=od",
       "reg_mr access=zb",
+      "reg_mr implicit",
       "reg_mr iova=",
       "rereg_mr",
       "sleep",

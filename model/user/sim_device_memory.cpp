@@ -63,6 +63,11 @@ Progress SimDevice::dereg_mr(Thread t, Handle mr, Reply& reply, Caller& caller) 
   return spawn(t, dereg_mr_flow(t, mr, reply, caller));
 }
 
+/// ibv_advise_mr is the kernel's alone.
+Progress SimDevice::advise_mr(Thread t, const verbs::AdviseMrRequest& request, Reply& reply, Caller& caller) {
+  return ask_kernel(t, kernel->advise_mr(t, request), reply, caller);
+}
+
 /// ibv_rereg_mr
 Progress SimDevice::rereg_mr(Thread t, const verbs::ReregMrRequest& request, Reply& reply, Caller& caller) {
   if ((request.translation && (request.address == Va(0) || request.length == Bytes(0))) ||

@@ -80,6 +80,13 @@ struct ReregMrRequest {
   Access access = Access::none;
 };
 
+/// What advise_mr asks for (ib_uverbs_advise_mr_advice).
+enum class Prefetch : std::uint8_t {
+  read,      ///< bring the pages in, for reading only
+  write,     ///< bring them in for all that the MR allows
+  no_fault,  ///< only those that the process has in memory
+};
+
 /// How a rereg_mr failed, as ibv_rereg_mr tells it (its negative return values).
 enum class Rereg : std::uint8_t {
   ok,
@@ -111,6 +118,13 @@ struct Sge {
   std::uint64_t address = 0;  ///< as the key's MR defines it; a process address when the request is inline
   std::uint32_t length = 0;
   Key lkey;
+};
+
+struct AdviseMrRequest {
+  Handle pd = 0;
+  Prefetch advice = Prefetch::read;
+  bool flush = false;  ///< IBV_ADVISE_MR_FLAG_FLUSH: the call ends when the pages are there
+  std::span<const Sge> sges;
 };
 
 struct SendRequest {
@@ -169,6 +183,7 @@ class Device {
   virtual Progress reg_mr(Thread, const RegMrRequest&, Reply&, Caller&) = 0;
   virtual Progress rereg_mr(Thread, const ReregMrRequest&, Reply&, Caller&) = 0;
   virtual Progress dereg_mr(Thread, Handle mr, Reply&, Caller&) = 0;
+  virtual Progress advise_mr(Thread, const AdviseMrRequest&, Reply&, Caller&) = 0;
   virtual Progress create_cq(Thread, std::uint32_t depth, Reply&, Caller&) = 0;
   virtual Progress destroy_cq(Thread, Handle cq, Reply&, Caller&) = 0;
   virtual Progress create_srq(Thread, const CreateSrqRequest&, Reply&, Caller&) = 0;

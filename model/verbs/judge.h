@@ -20,6 +20,11 @@ struct Grant {
   std::uint8_t remote_bits = 0;
 };
 
+/// Whether an access changes memory.
+constexpr bool writes(Access access) {
+  return (access & (Access::local_write | Access::remote_write | Access::remote_atomic)) != Access::none;
+}
+
 /// What an operation wants to do with a key.
 struct Wish {
   Key key;

@@ -120,6 +120,23 @@ TEST_CASE("Chunks that four threads register take a share of what the range take
   CHECK(pin("b") == Approx(pin("a")).epsilon(0.02));
 }
 
+TEST_CASE("On demand nothing is pinned, and what comes later costs what pinning would have (case C01)") {
+  const auto report = report_of("c01_one_large_region_on_demand");
+  CHECK(report["registration"]["pinned_most_bytes"] == 0);
+  const auto spent = [&](const char* host, const char* step) {
+    return report["cpu"][host]["registration"][std::string(step) + "_ns"].get<double>();
+  };
+  for (const char* step : {"pin", "sg", "unpin"}) CHECK(spent("b", step) == 0);
+  CHECK(spent("a", "table") == spent("b", "table"));
+  CHECK(spent("a", "dma_map") == 0);
+  // Touched or not, the call differs by the DMA addresses.
+  const auto latency = report["registration"]["reg_mr"]["latency"];
+  REQUIRE(latency["count"] == 3);
+  CHECK(latency["max_ns"].get<double>() - latency["min_ns"].get<double>() == Approx(spent("b", "dma_map")).epsilon(0.1));
+  // c brings in by a prefetch what b has touched: the faults are the same.
+  CHECK(spent("c", "fault") > 0.9 * spent("b", "fault"));
+}
+
 TEST_CASE("Registering the same blocks again takes as long as the first time (case C06)") {
   const auto report = report_of("c06_the_same_blocks_again_and_again");
   for (const char* call : {"reg_mr", "dereg_mr"}) {

@@ -151,6 +151,10 @@ inline kernel::KernelParams test_kernel() {
   p.unpin_page = ns(1);
   p.interrupt = us(4);
   p.wake_up = us(7);
+  p.odp_region = us(3);
+  p.odp_page = ns(2);
+  p.odp_walk = ns(5);
+  p.odp_scan = ns(4);
   return p;
 }
 inline kernel::DriverParams test_driver() {
@@ -165,6 +169,7 @@ inline kernel::DriverParams test_driver() {
   p.destroy_key = us(100);
   p.destroy_key_latency = Time();
   p.store_entry = ns(10);
+  p.page_fault_queue = us(20);
   return p;
 }
 
@@ -271,6 +276,16 @@ class HostRig : public ports::RegistrationObserver {
   }
   verbs::Reply rereg_mr(const verbs::ReregMrRequest& request) {
     return ask([&](auto& r, auto& c) { return device.rereg_mr(0, request, r, c); });
+  }
+  int advise_mr(verbs::Handle pd, verbs::Prefetch advice, std::vector<verbs::Sge> sges, bool flush = true) {
+    verbs::AdviseMrRequest request{pd, advice, flush, sges};
+    return ask([&](auto& r, auto& c) { return device.advise_mr(0, request, r, c); }).error;
+  }
+  int munmap(Va address, Bytes length) {
+    return ask([&](auto& r, auto& c) { return device.munmap(0, address, length, r, c); }).error;
+  }
+  int touch(Va address, Bytes length, bool write = true) {
+    return ask([&](auto& r, auto& c) { return device.touch(0, address, length, write, r, c); }).error;
   }
   int madvise(Va address, Bytes length, verbs::Advice advice) {
     return ask([&](auto& r, auto& c) { return device.madvise(0, address, length, advice, r, c); }).error;

@@ -74,7 +74,7 @@ TEST_CASE("pinned pages: copied for the child, or left behind by the parent's ne
     const ForkReply reply = f.parent.fork(copies_pinned);
     REQUIRE(reply.copies == (copies_pinned ? 4 : 0));
     REQUIRE(reply.copied == (copies_pinned ? KiB(16) : Bytes(0)));
-    const Pa device = pinned.range.map.page(0);
+    const Pa device = pinned.range.map->page(0);
     const FaultCounts written = f.parent.fault_in(va, KiB(64), true).faults;
     REQUIRE(written.left_pins == (copies_pinned ? 0 : 4));
     REQUIRE((Family::at(f.parent, va + KiB(16)) == device) == copies_pinned);
@@ -92,7 +92,7 @@ TEST_CASE("where nobody else maps a pinned page any more, the parent keeps it", 
   const FaultCounts written = f.parent.fault_in(va, KiB(16), true).faults;
   REQUIRE(written.found == 4);
   REQUIRE(written.left_pins == 0);
-  REQUIRE(Family::at(f.parent, va) == pinned.range.map.page(0));
+  REQUIRE(Family::at(f.parent, va) == pinned.range.map->page(0));
 }
 
 TEST_CASE("a THP that is pinned in part falls into 4 KiB pages in the parent, and all of it is copied", "[fork]") {
@@ -132,7 +132,7 @@ TEST_CASE("a pin ends sharing, whether it writes or not", "[fork]") {
     const PinReply pinned = child->pin(va, KiB(8), write);
     REQUIRE(pinned.error == 0);
     REQUIRE(pinned.faults.copied == KiB(8));
-    REQUIRE(Family::at(f.parent, va) != pinned.range.map.page(0));
+    REQUIRE(Family::at(f.parent, va) != pinned.range.map->page(0));
   }
 }
 
@@ -165,7 +165,7 @@ TEST_CASE("memory that is kept from children is not there for them, and its addr
   REQUIRE(reply.leaves == 12);
   REQUIRE(reply.child->fault_in(va + KiB(16), KiB(4), false).error == EFAULT);
   REQUIRE(f.parent.fault_in(va, KiB(64), true).faults.left_pins == 0);
-  REQUIRE(Family::at(f.parent, va + KiB(16)) == pinned.range.map.page(0));
+  REQUIRE(Family::at(f.parent, va + KiB(16)) == pinned.range.map->page(0));
   verbs::MmapRequest request;
   request.length = KiB(16);
   REQUIRE(reply.child->mmap(request).address == va + KiB(16));

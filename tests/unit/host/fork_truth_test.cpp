@@ -190,7 +190,7 @@ class Machine {
     Pin pin{index(p), reply.range, {}, {}};
     for (std::uint64_t page = va / 4096; page <= (va + length - 1) / 4096; ++page) {
       pin.frames.push_back({page, p.pages.at(page).frame});
-      REQUIRE(reply.range.map.page(page - va / 4096).raw / 4096 == p.pages.at(page).frame);
+      REQUIRE(reply.range.map->page(page - va / 4096).raw / 4096 == p.pages.at(page).frame);
       ++pinned_[p.pages.at(page).frame];
     }
     pins_.push_back(std::move(pin));

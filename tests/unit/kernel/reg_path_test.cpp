@@ -117,7 +117,9 @@ TEST_CASE("what is absent is faulted in while it is pinned", "[reg_mr]") {
 }
 
 TEST_CASE("checks fail in the kernel's order", "[reg_mr]") {
-  HostRig rig;
+  HostSettings settings;
+  settings.driver.on_demand = kernel::OnDemand::none;
+  HostRig rig(settings);
   const auto pd = rig.pd();
   const Va buffer = rig.mmap(KiB(64));
   const Va read_only = rig.mmap(KiB(4), verbs::PageKind::base_4k, true, false);

@@ -123,7 +123,9 @@ TEST_CASE("what the library refuses never reaches the kernel, and the MR is as i
 }
 
 TEST_CASE("what the kernel refuses, in its order", "[rereg_mr]") {
-  HostRig rig;
+  HostSettings settings;
+  settings.driver.on_demand = kernel::OnDemand::none;
+  HostRig rig(settings);
   const auto pd = rig.pd();
   const Va buffer = rig.mmap(KiB(64));
   const Va read_only = rig.mmap(KiB(64), verbs::PageKind::base_4k, true, false);

@@ -126,6 +126,11 @@ class FakeDevice final : public verbs::Device {
                  answer, r, c);
   }
   Progress dereg_mr(Thread, Handle, Reply& r, Caller& c) override { return reply("dereg_mr", {}, r, c); }
+  Progress advise_mr(Thread, const verbs::AdviseMrRequest& q, Reply& r, Caller& c) override {
+    std::string text = fmt::format("advise_mr {} flush {}", unsigned(q.advice), q.flush);
+    for (const verbs::Sge& sge : q.sges) text += fmt::format(" {:x}:{}:{:x}", sge.address, sge.length, sge.lkey.raw);
+    return reply(text, {}, r, c);
+  }
   Progress create_cq(Thread, std::uint32_t, Reply& r, Caller& c) override { return made("create_cq", r, c); }
   Progress destroy_cq(Thread, Handle, Reply& r, Caller& c) override { return reply("destroy_cq", {}, r, c); }
   Progress create_qp(Thread, const verbs::CreateQpRequest& q, Reply& r, Caller& c) override {

@@ -61,6 +61,24 @@ TEST_CASE("changes of memory name the range and what becomes of it") {
                                   });
 }
 
+TEST_CASE("an implicit region is asked for by its length, and advise_mr with the addresses and keys of its elements") {
+  TraceRun t(
+      "a.t0 mmap buf len=64K\n"
+      "a.t0 alloc_pd pd\n"
+      "a.t0 reg_mr all pd=pd addr=0 len=all access=od\n"
+      "a.t0 reg_mr mr pd=pd addr=buf+4K len=8K access=od\n"
+      "a.t0 advise_mr prefetch pd=pd sge=buf+8K:4K:all,mr+16:1K\n"
+      "a.t0 advise_mr prefetch_no_fault pd=pd sge=mr:1 flush=1\n"
+      "a.t0 advise_mr prefetch_write pd=pd sge=0x40:1:0x77\n");
+  t.run->run();
+  CHECK(t.run->surprises() == std::vector<std::string>{});
+  const auto& device = t.run->device(0);
+  CHECK(device.calls[2] == "reg_mr 0 18446744073709551615");
+  const std::vector<std::string> asked(device.calls.begin() + 4, device.calls.end());
+  CHECK(asked == std::vector<std::string>{"advise_mr 0 flush false 12000:4096:200 11010:1024:300", "advise_mr 2 flush true 11000:1:300",
+                                          "advise_mr 1 flush false 40:1:77"});
+}
+
 TEST_CASE("rereg_mr asks for what the line changes, and its keys and range are those that later lines mean") {
   TraceRun t(
       "a.t0 mmap buf len=64K\n"

@@ -169,9 +169,30 @@ TEST_CASE("What a trace uses beyond this build is named once each, before the ru
                                          "a.t0 mmap buf len=4K\n"
                                          "a.t0 copy buf to=buf len=1K\n"
                                          "a.t0 alloc_pd pd\n"
-                                         "a.t0 reg_mr mr pd=pd addr=buf len=4K access=lw,od\n"
+                                         "a.t0 alloc_mw mw pd=pd type=1\n"
                                          "a.t0 copy buf to=buf len=1K\n");
   CHECK(refusal(folder, {"run", "configs/examples/recorded.yaml", trace}) ==
         "t.mtrace:3:6: 'copy' is not modelled yet\n"
-        "t.mtrace:5:45: 'reg_mr access=od' is not modelled yet\n");
+        "t.mtrace:5:6: 'alloc_mw' is not modelled yet\n");
+}
+
+TEST_CASE("Work requests with the key of an implicit region are refused before the run, where a trace shows it") {
+  const TempFolder folder;
+  const std::string start =
+      "mtrace 1\n"
+      "a.t0 mmap buf len=4K\n"
+      "a.t0 alloc_pd pd\n"
+      "a.t0 create_cq cq\n"
+      "a.t0 create_qp qp pd=pd type=rc scq=cq rcq=cq access=rw\n"
+      "a.t0 create_qp to pd=pd type=rc scq=cq rcq=cq access=rw\n"
+      "a.t0 connect qp to=a.to\n"
+      "a.t0 reg_mr mr pd=pd addr=0 len=all access=lw,rw,od\n"
+      "a.t0 post_recv qp wr=1\n";
+  const std::string what = "'work request with the key of an implicit MR' is not modelled yet\n";
+  CHECK(refusal(folder, {"run", "configs/examples/recorded.yaml",
+                         folder.write("t.mtrace", start + "a.t0 post_send qp wr=2 write sge=buf:1K:mr to=0x10:0x1\n")}) ==
+        "t.mtrace:10:34: " + what);
+  CHECK(refusal(folder, {"run", "configs/examples/recorded.yaml",
+                         folder.write("t.mtrace", start + "a.t0 post_send qp wr=2 write sge=0x10:1:0x1 to=mr+64\n")}) ==
+        "t.mtrace:10:48: " + what);
 }
