@@ -146,8 +146,9 @@ int AddressSpace::check_device(const Vma& vma, bool write) {
 FaultReply AddressSpace::fault_for_device(Va va, Bytes length, bool write) {
   std::uint64_t reached = 0;
   const std::uint64_t first = page_of(va);
-  return length.raw == 0 ? FaultReply{}
-                         : fault_pages(va, length, {write, write, &check_device}, {first, first + pages_spanned(va.raw, length).raw}, reached);
+  return length.raw == 0
+             ? FaultReply{}
+             : fault_pages(va, length, {write, write, &check_device}, {first, first + pages_spanned(va.raw, length).raw}, reached);
 }
 
 FaultReply AddressSpace::fault_in(Va va, Bytes length, bool write) {
@@ -248,7 +249,7 @@ std::vector<FrameExtent> AddressSpace::take(Leaf leaf, std::uint64_t leaves, Ran
     const std::uint64_t there = std::min(leaves, allocatable() / size);
     // Nobody reclaims for a huge page: small ones come instead.
     if (there != 0 || leaf != Leaf::page_4k) {
-      if (auto got = pool_->allocate(leaf, there); !got.empty() || leaf != Leaf::page_4k) return got;
+      if (auto got = pool_->allocate(leaf, there, zone_); !got.empty() || leaf != Leaf::page_4k) return got;
     }
     if (reclaim(leaves, keep, reclaimed) != 0) continue;
     reclaimed.out_of_memory = true;
@@ -262,11 +263,15 @@ PinReply AddressSpace::pin(Va va, Bytes length, bool write, bool by_force) {
   const std::uint64_t first = page_of(va);
   // What has been pinned is out of reclaim's reach already when the next page is asked for.
   const Range keep{first, first + pages_spanned(va.raw, length).raw};
+  // memalloc_pin_save
+  zone_ = Zone::unmovable;
   const FaultReply faulted = fault_pages(va, length, {write, true, by_force ? &check_forced_pin : &check_pin}, keep, reached);
+  zone_ = Zone::movable_first;
   reply.error = faulted.error;
   reply.faults = faulted.faults;
   reply.reclaimed = faulted.reclaimed;
   reply.batches = faulted.batches;
+  if (reply.error == 0) reply.error = leave_movable(keep, reply);
   if (reply.error != 0) {
     if (reached > first) reply.before_error = table_.count(start_of(first), page_bytes * (reached - first));
     return reply;

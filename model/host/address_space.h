@@ -34,10 +34,12 @@ struct AddressSpaceLimits {
 struct ReclaimCounts {
   std::uint64_t swapped_out = 0;  ///< 4 KiB pages written to swap
   std::uint64_t dropped = 0;      ///< pages of files
+  std::uint64_t migrated = 0;     ///< 4 KiB pages moved out of ZONE_MOVABLE before they were pinned
   bool out_of_memory = false;     ///< there was nothing left to take
   ReclaimCounts& operator+=(const ReclaimCounts& o) {
     swapped_out += o.swapped_out;
     dropped += o.dropped;
+    migrated += o.migrated;
     out_of_memory |= o.out_of_memory;
     return *this;
   }
@@ -257,6 +259,9 @@ class AddressSpace {
   std::uint64_t reclaim(std::uint64_t pages, Range keep, ReclaimCounts&);
   std::uint64_t reclaim_here(std::uint64_t pages, Range keep, ReclaimCounts&);
   std::uint64_t migrate(std::uint64_t first, std::uint64_t end);
+  int leave_movable(Range, PinReply&);
+  /// Puts other frames under [at, at + frames.count), whole leaves that are mapped here alone.
+  void move_to(std::uint64_t at, const FrameExtent& frames, Leaf);
   std::uint64_t allocatable() const;
 
   FramePool* pool_;
@@ -268,7 +273,8 @@ class AddressSpace {
   boost::icl::interval_set<std::uint64_t> swapped_;  ///< pages whose contents lie in swap
   std::uint64_t swapped_pages_ = 0;
   std::vector<TakenPages*> watchers_;
-  std::uint64_t hand_ = 0;  ///< page from which reclaim looks for the next one to take
+  Zone zone_ = Zone::movable_first;  ///< of frames that are brought in now (current->flags, PF_MEMALLOC_PIN)
+  std::uint64_t hand_ = 0;           ///< page from which reclaim looks for the next one to take
   /// Free pages of the address space, from a place where Linux on x86-64 puts mappings to the end of user space.
   boost::icl::interval_set<std::uint64_t> free_{
       boost::icl::discrete_interval<std::uint64_t>(0x7000'0000'0000 / page_bytes.raw, 0x7fff'ffff'f000 / page_bytes.raw)};

@@ -47,6 +47,14 @@ void FramePoolParams::declare(Declaration<FramePoolParams>& d) {
       .range("0B", "16TiB")
       .means("Room for pages that are swapped out when memory runs short. Pinned pages never are.")
       .source("estimate: a small server");
+  d.field("movable", &FramePoolParams::movable)
+      .standard("0B")
+      .range("0B", "16TiB")
+      .means(
+          "Memory that can only hold what can be moved (ZONE_MOVABLE), a whole number of 64MiB regions: memory of programs comes from "
+          "there "
+          "first, and moves elsewhere when it is pinned.")
+      .source("Linux: none unless kernelcore=, movablecore= or hot-plugged memory say so");
   d.field("run_pages", &FramePoolParams::run_pages)
       .standard("1")
       .range("1", "1000000")
@@ -61,10 +69,18 @@ void FramePoolParams::declare(Declaration<FramePoolParams>& d) {
 }
 
 FramePool::FramePool(const FramePoolParams& params)
-    : law_(params.seed, params.run_pages), size_(params.size / page_bytes), free_(size_), swap_(params.swap / page_bytes) {
+    : law_(params.seed, params.run_pages),
+      size_(params.size / page_bytes),
+      free_(size_),
+      swap_(params.swap / page_bytes),
+      movable_(params.movable / page_bytes) {
   if (params.size.raw == 0 || params.size.raw % region_bytes.raw != 0)
     throw UserError(
         fmt::format("host.memory.size: {} is not a whole number of {} regions", text::show(params.size), text::show(region_bytes)));
+  if (params.movable.raw % region_bytes.raw != 0 || params.movable >= params.size)
+    throw UserError(
+        fmt::format("host.memory.movable: {} is not a whole number of {} regions that leaves some of the {} of host.memory.size",
+                    text::show(params.movable), text::show(region_bytes), text::show(params.size)));
   free_in(Layout::pages) += Interval(0, size_);
 }
 
@@ -76,24 +92,38 @@ FrameExtent FramePool::take(Layout layout, std::uint64_t first, std::uint64_t co
   return {first, count, layout};
 }
 
-std::vector<FrameExtent> FramePool::allocate(Leaf leaf, std::uint64_t leaves) {
+std::vector<FrameExtent> FramePool::allocate(Leaf leaf, std::uint64_t leaves, Zone zone) {
   std::vector<FrameExtent> out;
-  if (leaf == Leaf::page_4k) {
-    // When no unit is free any more, small pages also go where driver memory and broken up huge pages have left gaps.
-    for (const Layout layout : {Layout::pages, Layout::segments, Layout::linear})
-      while (leaves > 0 && !free_in(layout).empty()) {
-        const Interval lowest = *free_in(layout).begin();
-        const std::uint64_t count = std::min(leaves, lowest.upper() - lowest.lower());
-        out.push_back(take(layout, lowest.lower(), count));
-        leaves -= count;
-      }
-    return out;
-  }
+  const auto among = [&](std::uint64_t low, std::uint64_t high) {
+    leaves = leaf == Leaf::page_4k ? allocate_small(low, high, leaves, out) : allocate_great(leaf, low, high, leaves, out);
+  };
+  if (zone == Zone::movable_first && movable_ != 0) among(0, movable_);
+  if (leaves != 0) among(movable_, size_);
+  return out;
+}
+
+std::uint64_t FramePool::allocate_small(std::uint64_t low, std::uint64_t high, std::uint64_t leaves, std::vector<FrameExtent>& out) {
+  // When no unit is free any more, small pages also go where driver memory and broken up huge pages have left gaps.
+  for (const Layout layout : {Layout::pages, Layout::segments, Layout::linear})
+    while (leaves > 0) {
+      const auto lowest = free_in(layout).lower_bound(Interval(low, low + 1));
+      if (lowest == free_in(layout).end() || lowest->lower() >= high) break;
+      const std::uint64_t first = std::max(low, lowest->lower());
+      const std::uint64_t count = std::min(leaves, std::min(high, lowest->upper()) - first);
+      out.push_back(take(layout, first, count));
+      leaves -= count;
+    }
+  return leaves;
+}
+
+std::uint64_t FramePool::allocate_great(Leaf leaf, std::uint64_t from, std::uint64_t to, std::uint64_t leaves,
+                                        std::vector<FrameExtent>& out) {
   const std::uint64_t size = leaf_pages(leaf);
   Set& whole = free_in(Layout::pages);
-  for (auto at = whole.end(); leaves > 0 && at != whole.begin();) {
+  for (auto at = whole.upper_bound(Interval(to - 1, to)); leaves > 0 && at != whole.begin();) {
     --at;
-    const std::uint64_t low = round_up(at->lower(), size), high = round_down(at->upper(), size);
+    if (at->upper() <= from) break;
+    const std::uint64_t low = round_up(std::max(from, at->lower()), size), high = round_down(std::min(to, at->upper()), size);
     if (low >= high) continue;
     const std::uint64_t count = std::min(leaves, (high - low) / size);
     const Interval taken(high - count * size, high);
@@ -103,12 +133,12 @@ std::vector<FrameExtent> FramePool::allocate(Leaf leaf, std::uint64_t leaves) {
     leaves -= count;
     at = whole.lower_bound(taken);  // what is left of the interval lies below; gaps above were too small
   }
-  return out;
+  return leaves;
 }
 
 std::optional<FrameExtent> FramePool::find_contiguous(Layout layout, std::uint64_t count, std::uint64_t align) {
   for (const Interval& gap : free_in(layout)) {
-    std::uint64_t first = round_up(gap.lower(), align);
+    std::uint64_t first = round_up(std::max(gap.lower(), movable_), align);
     // Neighbouring segments are not neighbours in memory.
     const std::uint64_t segment = FrameLaw::segment_pages;
     if (layout == Layout::segments && first / segment != (first + count - 1) / segment) first = round_up(first, segment);
@@ -125,7 +155,7 @@ bool FramePool::open_units(Layout layout, std::uint64_t count, std::uint64_t ali
     --at;
     if (at->upper() - at->lower() < need) continue;
     const std::uint64_t first = round_down(at->upper() - need, step);
-    if (first < at->lower()) continue;
+    if (first < std::max(at->lower(), movable_)) continue;
     const Interval opened(first, first + need);
     whole -= opened;
     free_in(layout) += opened;

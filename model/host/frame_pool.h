@@ -2,6 +2,7 @@
 // holder and taken back, all by extents: a terabyte costs no more than a page.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <boost/icl/interval_map.hpp>
 #include <boost/icl/interval_set.hpp>
@@ -21,17 +22,21 @@ struct FramePoolParams {
   double run_pages{};
   std::uint64_t seed{};
   Bytes swap{};
+  Bytes movable{};
   static void declare(Declaration<FramePoolParams>&);
 };
 
+/// Memory of programs comes from ZONE_MOVABLE first, where there is such a zone, but not what is to be pinned.
+enum class Zone : std::uint8_t { movable_first, unmovable };
+
 class FramePool {
  public:
-  /// Throws UserError when the size is not a whole number of regions (64 MiB).
+  /// Throws UserError when the size is not a whole number of regions (64 MiB), or the movable part is not or leaves nothing else.
   explicit FramePool(const FramePoolParams&);
 
   /// Up to `leaves` pages of that size, fewer when memory runs out, held once. 4 KiB pages come from the lowest numbers on, greater ones
   /// from the highest, so that small pages leave memory for huge ones as long as they can.
-  std::vector<FrameExtent> allocate(Leaf, std::uint64_t leaves);
+  std::vector<FrameExtent> allocate(Leaf, std::uint64_t leaves, Zone zone = Zone::movable_first);
   /// Physically contiguous memory for a driver (as dma_alloc_coherent gives), in whole pages, its address a multiple of `align` (a power
   /// of two), held once; nothing when there is none. The memory comes out of whole segments (up to 2 MiB) or regions.
   std::optional<FrameExtent> allocate_contiguous(Bytes size, Bytes align = page_bytes);
@@ -54,6 +59,12 @@ class FramePool {
   /// Whether there is one mapping, pins apart.
   Alike mapped_once(const FrameExtent&) const;
   Alike pinned(const FrameExtent&) const;
+  /// Whether it lies in ZONE_MOVABLE.
+  Alike movable(const FrameExtent& extent) const {
+    if (extent.first >= movable_) return {false, extent.count};
+    return {true, std::min(extent.count, movable_ - extent.first)};
+  }
+  bool has_movable() const { return movable_ != 0; }
   /// How many frames of the extent are pinned.
   std::uint64_t count_pinned(const FrameExtent&) const;
 
@@ -84,6 +95,9 @@ class FramePool {
 
   Set& free_in(Layout layout) { return free_sets_[static_cast<std::size_t>(layout)]; }
   FrameExtent take(Layout, std::uint64_t first, std::uint64_t count);
+  /// The part of `allocate` that looks among numbers [low, high). Returns how many pages are still wanted.
+  std::uint64_t allocate_small(std::uint64_t low, std::uint64_t high, std::uint64_t leaves, std::vector<FrameExtent>& out);
+  std::uint64_t allocate_great(Leaf, std::uint64_t low, std::uint64_t high, std::uint64_t leaves, std::vector<FrameExtent>& out);
   std::optional<FrameExtent> find_contiguous(Layout, std::uint64_t count, std::uint64_t align);
   bool open_units(Layout, std::uint64_t count, std::uint64_t align);
   void give_back(Layout, const Interval&);
@@ -96,6 +110,7 @@ class FramePool {
   std::uint64_t size_;
   std::uint64_t free_;
   std::uint64_t swap_;
+  std::uint64_t movable_;  ///< frames with numbers below are ZONE_MOVABLE
   /// Free frames by the layout in which their unit is in use. A segment or region that is free as a whole is in no use: its numbers
   /// stand in the set of Layout::pages, from which the other layouts take whole units.
   std::array<Set, 3> free_sets_;

@@ -320,7 +320,8 @@ Time KernelParams::shared_fault_time(const FaultCounts& faults) const {
 }
 
 Time KernelParams::reclaim_time(const ReclaimCounts& reclaimed) const {
-  return swap_out * static_cast<std::int64_t>(reclaimed.swapped_out) + unmap_page * static_cast<std::int64_t>(reclaimed.dropped);
+  return swap_out * static_cast<std::int64_t>(reclaimed.swapped_out) + unmap_page * static_cast<std::int64_t>(reclaimed.dropped) +
+         migrate_page * static_cast<std::int64_t>(reclaimed.migrated);
 }
 
 }  // namespace mtsim::kernel

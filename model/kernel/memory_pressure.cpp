@@ -9,6 +9,7 @@ void note_pressure(Processes& processes, const FramePool& frames, engine::Schedu
   use.swapped_in += faults.swapped_in;
   use.swapped_out += reclaimed.swapped_out;
   use.dropped += reclaimed.dropped;
+  use.migrated += reclaimed.migrated;
   note_memory(processes, frames, scheduler.now());
   if (!reclaimed.out_of_memory || use.killed) return;
   const Process& process = processes.largest();

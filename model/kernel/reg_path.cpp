@@ -86,7 +86,7 @@ engine::Task<int> RegPath::get_umem(Call& call, const verbs::RegMrRequest& reque
   // pin_user_pages_fast, batch by batch; what is absent goes through faultin_page.
   PinReply pinned = process.memory.pin(request.address, request.length, writable(request.access), cost.pin_by_force);
   call.cost().faults += pinned.faults.faults();
-  if (pinned.faults.faults() != 0)
+  if (pinned.faults.faults() + pinned.reclaimed.migrated != 0)
     co_await parts_.faults.by_kernel(call.thread(), {pinned.faults, pinned.reclaimed, pinned.batches}, &call);
   note_pressure(parts_.processes, parts_.frames, parts_.scheduler, pinned.faults, pinned.reclaimed);
   co_await odp_.pay_for_taken(call);

@@ -193,7 +193,7 @@ struct HostSettings {
   std::uint32_t cpus = 2, threads = 2;
   Bytes memory = GiB(2);
   double run_pages = 1;
-  Bytes swap{};
+  Bytes swap{}, movable{};
   std::uint32_t nics = 1;
 };
 
@@ -216,7 +216,7 @@ class HostRig : public ports::RegistrationObserver {
  public:
   explicit HostRig(const HostSettings& settings = {})
       : cpus("cpus", scheduler, defaults<host::CpuParams>(), settings.cpus, settings.threads, 0),
-        root("root", defaults<host::RootComplexParams>(), {settings.memory, settings.run_pages, 1, settings.swap}),
+        root("root", defaults<host::RootComplexParams>(), {settings.memory, settings.run_pages, 1, settings.swap, settings.movable}),
         nic("nic", scheduler),
         kernel("kernel", scheduler, settings.kernel, settings.driver, root.frames(), settings.iommu, settings.nics),
         device("device", scheduler, settings.provider, settings.threads, 0) {

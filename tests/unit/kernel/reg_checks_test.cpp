@@ -249,6 +249,26 @@ TEST_CASE("row 16: a part that may not be pinned fails the whole, and what was p
   b.check_nothing_is_left(KiB(60));
 }
 
+TEST_CASE("row 16: movable memory is migrated first, which takes time; without room elsewhere it is ENOMEM", "[reg_checks]") {
+  HostSettings settings;
+  settings.movable = GiB(1);
+  Bench b(settings);
+  b.limit(GiB(4));
+  const auto took = [&](int error) {
+    REQUIRE(b.reg(b.buffer, KiB(64), Access::none) == error);
+    return b.rig.step(ports::RegistrationStep::fault);
+  };
+  CHECK(took(0) == settings.kernel.migrate_page * 16);
+  CHECK(b.rig.kernel.memory_use().migrated == 16);
+  CHECK(took(0) == Time());
+  const Va much = b.rig.mmap(GiB(1));
+  const Bytes pinned = b.rig.kernel.registration().pinned_now;
+  // Somebody has all the rest.
+  while (!b.rig.root.frames().allocate(Leaf::page_4k, 4096, Zone::unmovable).empty()) continue;
+  CHECK(b.reg(much, MiB(64), Access::none) == ENOMEM);
+  CHECK(b.rig.kernel.registration().pinned_now == pinned);
+}
+
 TEST_CASE("row 17: the IOMMU has no addresses left", "[reg_checks]") {
   HostSettings settings;
   settings.iommu.mode = "translate";
