@@ -151,7 +151,8 @@ engine::Task<int> RegPath::create_mr(Call& call, const verbs::RegMrRequest& requ
   mr.key = grant->key;
   mr.grant = *grant;
 
-  const int error = co_await parts_.writer.load(call, region_of(mr, request.pd, request.access), *grant);
+  const translate::Region region = region_of(mr, request.pd, request.access);
+  const int error = co_await parts_.writer.load(call, region, *grant);
   if (error != 0) parts_.keys.give_back(*grant);
   else call.cost().table_entries += mr.plan.blocks;
   co_return error;

@@ -95,7 +95,8 @@ engine::Task<int> RegPath::rereg_user_mr(Call& call, const verbs::ReregMrRequest
 /// Only the key's context changes, in place.
 engine::Task<int> RegPath::change_context(Call& call, const Mr& mr, verbs::Handle pd, verbs::Access access) {
   if (mr.revoked) co_return EINVAL;
-  co_return co_await parts_.writer.rewrite(call, region_of(mr, pd, access));
+  const translate::Region region = region_of(mr, pd, access);
+  co_return co_await parts_.writer.rewrite(call, region);
 }
 
 /// Rights that the device cannot change in a key which it knows: the old one is revoked, and a new one takes over the pages.
@@ -143,7 +144,8 @@ engine::Task<int> RegPath::change_translation(Call& call, const verbs::RegMrRequ
     made.grant = mr.grant;
     made.grant.created = true;
     co_await parts_.writer.revoke(call, mr.key, true);
-    error = co_await parts_.writer.load(call, region_of(made, request.pd, request.access), made.grant);
+    const translate::Region region = region_of(made, request.pd, request.access);
+    error = co_await parts_.writer.load(call, region, made.grant);
     if (error == 0) call.cost().table_entries += made.plan.blocks;
     mr.revoked = error != 0;
   } else {
