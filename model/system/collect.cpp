@@ -74,7 +74,8 @@ void add_memory(const std::string& name, const ports::MemoryUse& use, results::R
   report.memory.push_back(std::move(m));
 }
 
-void add_cache(const std::string& name, const nic::Cache* cache, const nic::Walker::Misses& misses, const engine::Semaphore& walks,
+/// `miss_time`: from look-up to content, over all misses.
+void add_cache(const std::string& name, const nic::Cache* cache, Time miss_time, Time miss_longest, const engine::Semaphore& walks,
                results::Report& report) {
   if (cache == nullptr) return;
   const nic::Cache::Counts& c = cache->counts();
@@ -87,9 +88,40 @@ void add_cache(const std::string& name, const nic::Cache* cache, const nic::Walk
   s.misses_conflict = c.conflict;
   s.evictions = c.evictions;
   s.fetches_most = walks.usage().most;
-  s.miss_time = results::total(misses.total);
-  s.miss_longest = misses.longest;
+  s.miss_time = results::total(miss_time);
+  s.miss_longest = miss_longest;
   report.caches.push_back(s);
+}
+
+void add_caches(const std::string& name, const Host& host, results::Report& report) {
+  const nic::Nic& nic = host.nic;
+  const nic::Walker::Misses &mpt = nic.walker.misses(0), &mtt = nic.walker.misses(1);
+  add_cache(name + ".nic.mpt_cache", nic.mpt_cache.get(), mpt.total + mpt.second, mpt.longest, nic.walker.walks(), report);
+  add_cache(name + ".nic.mpt_cache.level2", nic.mpt_level2.get(), mpt.total, mpt.longest, nic.walker.walks(), report);
+  add_cache(name + ".nic.mtt_cache", nic.mtt_cache.get(), mtt.total + mtt.second, mtt.longest, nic.walker.walks(), report);
+  add_cache(name + ".nic.mtt_cache.level2", nic.mtt_level2.get(), mtt.total, mtt.longest, nic.walker.walks(), report);
+  add_cache(name + ".nic.cache_pool", nic.cache_pool.get(), mpt.total + mtt.total, std::max(mpt.longest, mtt.longest), nic.walker.walks(),
+            report);
+}
+
+/// What a cache counts beyond look-ups, where it is set up to do such things.
+void add_cache_counters(const std::string& name, const nic::Cache* cache, const nic::CacheLevelParams& params, results::Report& report) {
+  if (cache == nullptr || params.table_write != nic::TableWrite::update) return;
+  report.counters.push_back({name + ".lines_updated", "count", "lines that took new content from a table write", cache->counts().updated});
+}
+
+void add_prefetches(const std::string& name, const nic::Cache* cache, const nic::CacheParams& params, const nic::Walker::Ahead& ahead,
+                    results::Report& report) {
+  if (cache == nullptr || params.prefetch == "none") return;
+  const nic::Cache::Counts& c = cache->counts();
+  const auto add = [&](const char* what, const char* meaning, std::uint64_t value) {
+    report.counters.push_back({name + what, "count", meaning, value});
+  };
+  add(".prefetches", "lines fetched ahead", c.ahead + ahead.late);
+  add(".prefetches_useful", "of these, found by a look-up", c.useful);
+  add(".prefetches_late", "of these, asked for while they were under way", ahead.late);
+  add(".prefetches_useless", "of these, gone before any look-up asked for them", c.useless);
+  add(".prefetches_left_out", "lines not fetched ahead as no walk or PCIe tag was free", ahead.left_out);
 }
 
 void add_pcie(const std::string& name, Host& host, results::Report& report) {
@@ -183,6 +215,14 @@ void add_counters(const std::string& name, Host& host, results::Report& report) 
   add("nic.mailboxes", "count", "command mailboxes read", host.nic.firmware.counts().mailboxes);
   add("nic.umr_wqes", "count", "UMR work requests", host.nic.firmware.counts().umr_wqes);
   add("nic.table_bytes", "bytes", "translation table and context bytes written by the NIC", host.nic.firmware.counts().table_bytes);
+  const nic::NicSettings& caches = host.settings.nic;
+  add_cache_counters(name + ".nic.mpt_cache", host.nic.mpt_cache.get(), caches.mpt_cache, report);
+  add_cache_counters(name + ".nic.mpt_cache.level2", host.nic.mpt_level2.get(), caches.mpt_level2, report);
+  add_cache_counters(name + ".nic.mtt_cache", host.nic.mtt_cache.get(), caches.mtt_cache, report);
+  add_cache_counters(name + ".nic.mtt_cache.level2", host.nic.mtt_level2.get(), caches.mtt_level2, report);
+  add_cache_counters(name + ".nic.cache_pool", host.nic.cache_pool.get(), caches.cache_pool, report);
+  add_prefetches(name + ".nic.mpt_cache", host.nic.mpt_cache.get(), caches.mpt_cache, host.nic.walker.ahead(0), report);
+  add_prefetches(name + ".nic.mtt_cache", host.nic.mtt_cache.get(), caches.mtt_cache, host.nic.walker.ahead(1), report);
   add("kernel.pages_pinned", "count", "base pages pinned or unpinned by registrations", cost.pages.raw);
   add("kernel.pin_batches", "count", "calls of pin_user_pages", cost.batches);
   add("kernel.folio_grabs", "count", "references taken on folios", cost.grabs);
@@ -209,8 +249,7 @@ void collect_host(Host& host, results::Report& report) {
   add_memory(name, host.kernel.memory_use(), report);
   report.registration.pinned_now += host.kernel.registration().pinned_now;
   report.registration.pinned_most += host.kernel.registration().pinned_most;
-  add_cache(name + ".nic.mpt_cache", host.nic.mpt_cache.get(), host.nic.walker.misses(0), host.nic.walker.walks(), report);
-  add_cache(name + ".nic.mtt_cache", host.nic.mtt_cache.get(), host.nic.walker.misses(1), host.nic.walker.walks(), report);
+  add_caches(name, host, report);
   add_resources(name, host, report);
   add_pcie(name, host, report);
   add_cpu(name, host, report);
