@@ -32,7 +32,7 @@ Cache::Cache(sc_core::sc_module_name module_name, const CacheLevelParams& params
       pd_ways_(params.pd_ways),
       table_write_(params.table_write),
       index_(IndexFunctions::make(params.index, shape_.rows)),
-      row_mask_(index_->mask().value_or(no_mask)),
+      row_mask_(no_mask),
       tags_(params.lines, no_tag),
       contents_(params.lines),
       pds_(params.pd_ways == 0 ? 0 : params.lines) {
@@ -40,25 +40,28 @@ Cache::Cache(sc_core::sc_module_name module_name, const CacheLevelParams& params
   policy_ = ReplacementPolicies::make(params.replacement, shape_);
   if (params.miss_causes == MissCauses::exact) shadow_.emplace(params.lines);
   lookup_ = params.lines == 0 ? Lookup::nothing : params.ways == 0 ? Lookup::map : shape_.skewed ? Lookup::skewed : Lookup::sets;
+  if (lookup_ == Lookup::sets) row_mask_ = index_->mask().value_or(no_mask);
+  watched_ = shadow_.has_value();
   if (lookup_ == Lookup::skewed) places_.resize(shape_.ways);
   if (lookup_ != Lookup::map) return;
   map_.emplace(params.lines);
   for (Slot slot = params.lines; slot != 0; --slot) spare_.push_back(slot - 1);
 }
 
+// The short way is for what most caches are.
 [[gnu::always_inline]] inline Slot Cache::locate(std::uint64_t tag) const {
-  if (lookup_ != Lookup::sets) [[unlikely]]
-    return locate_without_sets(tag);
+  if (row_mask_ == no_mask) [[unlikely]]
+    return locate_otherwise(tag);
   // The same line again.
   if (tags_[last_] == tag) return last_;
-  const Slot first = row(tag) * shape_.ways;
+  const Slot first = static_cast<Slot>(tag & row_mask_) * shape_.ways;
   const std::uint32_t way = way_of(&tags_[first], shape_.ways, tag);
   return way != shape_.ways ? first + way : no_slot;
 }
 
-Slot Cache::locate_without_sets(std::uint64_t tag) const {
-  if (lookup_ == Lookup::map) return map_->find(tag);
+Slot Cache::locate_otherwise(std::uint64_t tag) const {
   if (lookup_ == Lookup::nothing) return no_slot;
+  if (lookup_ == Lookup::map) return map_->find(tag);
   for (std::uint32_t way = 0; way < shape_.ways; ++way)
     if (const Slot slot = index_->row(tag, way) * shape_.ways + way; tags_[slot] == tag) return slot;
   return no_slot;
@@ -76,14 +79,17 @@ const translate::Content* Cache::find(std::uint64_t tag) {
   ++counts_.hits;
   last_ = slot;
   policy_->used(slot);
-  if (shadow_) [[unlikely]]
-    shadow_->touch(tag);
-  if (any_ahead_) [[unlikely]] {
-    found_ahead_ = ahead_[slot];
-    counts_.useful += found_ahead_;
-    ahead_[slot] = false;
-  }
+  if (watched_) [[unlikely]]
+    watch(tag, slot);
   return &contents_[slot];
+}
+
+void Cache::watch(std::uint64_t tag, Slot slot) {
+  if (shadow_) shadow_->touch(tag);
+  if (!any_ahead_) return;
+  found_ahead_ = ahead_[slot];
+  counts_.useful += found_ahead_;
+  ahead_[slot] = false;
 }
 
 // A miss is cold when the line has not come in since it was last written. Otherwise it is the index function's or the replacement policy's
@@ -165,11 +171,13 @@ void Cache::put(std::uint64_t tag, translate::Content content, std::uint32_t pd,
   policy_->filled(slot);
 }
 
+void Cache::fill(std::uint64_t tag, translate::Content content, std::uint32_t pd) { put(tag, content, pd, all_ways); }
+
 void Cache::fill_ahead(std::uint64_t tag, translate::Content content, std::uint32_t pd) {
   fill(tag, content, pd);
   const Slot slot = locate(tag);
   if (slot == no_slot) return;
-  any_ahead_ = true;
+  any_ahead_ = watched_ = true;
   ahead_.resize(tags_.size());
   ahead_[slot] = true;
   ++counts_.ahead;
@@ -206,13 +214,19 @@ void Cache::drop(std::uint64_t first, std::uint64_t count) {
     std::fill(begin, begin + static_cast<std::ptrdiff_t>(std::min<std::uint64_t>(count, seen_.size() - first)), false);
   }
   if (shadow_) shadow_->drop(first, count);
-  each_held(first, count, [this](Slot slot) {
-    left(slot);
-    if (lookup_ == Lookup::map) spare_.push_back(slot);
-    tags_[slot] = no_tag;
-    --held_;
-    ++counts_.dropped;
-  });
+  const bool plain = lookup_ != Lookup::map && !any_ahead_;
+  std::uint64_t gone = 0;
+  each_held(
+      first, count, [&](Slot slot) __attribute__((always_inline)) {
+        if (!plain) {
+          left(slot);
+          if (lookup_ == Lookup::map) spare_.push_back(slot);
+        }
+        tags_[slot] = no_tag;
+        ++gone;
+      });
+  held_ -= gone;
+  counts_.dropped += gone;
 }
 
 // A cache that is kept up to date misses no more for a write than without it: what it knows of causes stays.

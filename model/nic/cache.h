@@ -30,7 +30,7 @@ class Cache : public sc_core::sc_module, public ports::LineCache {
   const translate::Content* find(std::uint64_t tag) override;
   bool holds(std::uint64_t tag) const override;
   /// Puts a line in; where there is no room, in the place of the one that the replacement policy names.
-  void fill(std::uint64_t tag, translate::Content content, std::uint32_t pd) override { put(tag, content, pd, all_ways); }
+  void fill(std::uint64_t tag, translate::Content content, std::uint32_t pd) override;
   void fill_ahead(std::uint64_t tag, translate::Content content, std::uint32_t pd) override;
   bool found_ahead() const override { return found_ahead_; }
   void drop(std::uint64_t first, std::uint64_t count) override;
@@ -50,12 +50,14 @@ class Cache : public sc_core::sc_module, public ports::LineCache {
     return row_mask_ != no_mask ? static_cast<std::uint32_t>(tag & row_mask_) : index_->row(tag, 0);
   }
   Slot locate(std::uint64_t tag) const;
-  Slot locate_without_sets(std::uint64_t tag) const;
+  Slot locate_otherwise(std::uint64_t tag) const;
   /// A place for a line that is not there, empty or to be emptied.
   Slot room(std::uint64_t tag, std::uint32_t pd, WayMask allowed);
   /// The ways that the quota leaves to a protection domain.
   WayMask within_quota(const Candidates& candidates, std::uint32_t pd) const;
   void classify(std::uint64_t tag);
+  /// What a use does beyond ageing.
+  void watch(std::uint64_t tag, Slot slot);
   /// The line there is about to go.
   void left(Slot slot);
   /// `act(slot)` for each line held of a range.
@@ -67,7 +69,7 @@ class Cache : public sc_core::sc_module, public ports::LineCache {
   std::uint32_t pd_ways_;
   TableWrite table_write_;
   std::unique_ptr<IndexFunction> index_;
-  std::uint64_t row_mask_;  ///< where the index function is no more than that
+  std::uint64_t row_mask_;  ///< where there are sets, and the index function is no more than that
   std::unique_ptr<ReplacementPolicy> policy_;
   // By place.
   std::vector<std::uint64_t> tags_;
@@ -75,6 +77,7 @@ class Cache : public sc_core::sc_module, public ports::LineCache {
   std::vector<std::uint32_t> pds_;  ///< empty without a quota
   std::vector<bool> ahead_;         ///< fetched ahead and not found yet
   bool any_ahead_ = false;          ///< has there been one?
+  bool watched_ = false;            ///< a use does more than age: there is a shadow, or has been a line fetched ahead
   bool found_ahead_ = false;
   Slot last_ = 0;             ///< found by the last look-up that found anything
   std::vector<Slot> places_;  ///< of the line in hand in each way, in a skewed cache

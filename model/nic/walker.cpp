@@ -171,12 +171,14 @@ engine::Task<int> Walker::walk(ports::Query& query) {
       ++misses.merged;
       co_await Merged(*fetch);
     } else {
+      bool waits = false;
       if (!holds_place) {
+        waits = walks_.in_use() == walks_.places() || walks_.has_waiters();
         co_await walks_.take();
         holds_place = true;
       }
       // While this one waited for its place another walk may have fetched the line, or begun to.
-      if (Fetch* other = in_flight(kind, query.step.tag)) {
+      if (Fetch* other = waits ? in_flight(kind, query.step.tag) : nullptr) {
         ++misses.merged;
         co_await Merged(*other);
       } else if (!of.holds(query.step.tag)) {

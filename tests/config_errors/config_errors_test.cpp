@@ -76,12 +76,13 @@ TEST_CASE("Caches that cannot be are refused at the place of what does not fit")
   CHECK(run_with("nic: {mtt_cache: {replacement: plu}}\n") ==
         "my.yaml:2:32: nic.mtt_cache.replacement: there is no replacement policy 'plu'; known: drrip, fifo, lru, plru, random, srrip; did "
         "you mean 'plru'?\n");
-  CHECK(run_with("nic: {mpt_cache: {index: hash}}\n") ==
-        "my.yaml:2:26: nic.mpt_cache.index: there is no index function 'hash'; known: hashed, modulo, skewed; did you mean 'hashed'?\n");
+  CHECK(run_with("nic: {mpt_cache: {index: hashd}}\n") ==
+        "my.yaml:2:26: nic.mpt_cache.index: there is no index function 'hashd'; known: hashed, modulo, skewed; did you mean 'hashed'?\n");
   CHECK(run_with("nic: {mtt_cache: {index: skewed, replacement: plru}}\n") ==
         "my.yaml:2:47: nic.mtt_cache.replacement: plru keeps something for each set, and with the index skewed there are no sets\n");
-  CHECK(run_with("nic: {mtt_cache: {prefetch: next}}\n") ==
-        "my.yaml:2:29: nic.mtt_cache.prefetch: there is no prefetcher 'next'; known: next_line, none, stride; did you mean 'none'?\n");
+  CHECK(run_with("nic: {mtt_cache: {prefetch: nextline}}\n") ==
+        "my.yaml:2:29: nic.mtt_cache.prefetch: there is no prefetcher 'nextline'; known: next_line, none, stride; did you mean "
+        "'next_line'?\n");
   CHECK(run_with("nic: {mtt_cache: {lines: 0, prefetch: stride}}\n") ==
         "my.yaml:2:39: nic.mtt_cache.prefetch: a cache without lines has no room for what is fetched ahead\n");
   CHECK(run_with("nic: {mtt_cache: {lines: 100}}\n") == "my.yaml:2:26: nic.mtt_cache.lines: must be a multiple of the ways, which are 8\n");
