@@ -94,7 +94,7 @@ TEST_CASE("one pool can stand for the caches of both kinds, and shares out its w
   CHECK(reads.nic().mtt_cache->counts().hits == 0);
 }
 
-TEST_CASE("a key that has gone is refused whichever level held its lines, updated or not", "[walker]") {
+TEST_CASE("a key that has gone is refused, and the next MR in its place served, whichever level held the lines", "[walker]") {
   test::RigSettings settings = test::round_figures();
   const bool pool = GENERATE(false, true);
   const auto write = GENERATE(nic::TableWrite::invalidate, nic::TableWrite::update);
@@ -105,11 +105,16 @@ TEST_CASE("a key that has gone is refused whichever level held its lines, update
   Reads reads(settings);
   reads.read(0);
   reads.rig.deregister(1, reads.remote.key);
-  reads.rig.register_memory(1, MiB(1));  // takes the same entries of the table
+  const verbs::Grant next = reads.rig.register_memory(1, MiB(1));  // takes the same entries of the table
   reads.rig.fill(reads.pair, Opcode::read, {reads.local.start.raw, 64, reads.local.key}, reads.remote.start.raw, reads.remote.key);
   reads.rig.ring(reads.pair, true);
   reads.rig.run();
   CHECK(reads.pair.cq->completions.back().status == Status::REM_ACCESS_ERR);
+  // What is there now is the next MR's, and no level holds anything older: a stale line would fault.
+  reads.remote = next;
+  reads.pair = reads.rig.connect();
+  for (std::uint64_t line = 0; line < 3; ++line) reads.read(8 * line);
+  reads.read(0);
 }
 
 TEST_CASE("lines that a write updates serve the next MR in their place without a fetch", "[walker]") {
@@ -163,10 +168,12 @@ TEST_CASE("a stride is followed once it was seen twice, forwards and back, and e
 TEST_CASE("what is to be fetched ahead waits for nobody's place, and stays within the table", "[walker]") {
   test::RigSettings settings = test::round_figures();
   settings.nic.mtt_cache.prefetch = "next_line";
-  settings.nic.nic.walks = 1;
+  const bool few_walks = GENERATE(true, false);
+  if (few_walks) settings.nic.nic.walks = 1;
+  else settings.pcie.tags = 1;
   Reads reads(settings);
   for (std::uint64_t line = 0; line < 4; ++line) reads.read(8 * line);
-  // The walk that missed has the only place.
+  // The walk that missed has the only place, or the only tag.
   CHECK(reads.nic().walker.ahead(mtt).left_out == 4);
   CHECK(reads.nic().mtt_cache->counts().ahead == 0);
   CHECK(reads.fetched() == 4);
