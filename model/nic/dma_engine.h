@@ -24,6 +24,7 @@ class DmaEngine : public sc_core::sc_module, public ports::Dma, engine::Timer {
   /// than there are goes in parts.
   void read(ports::ReadBurst& burst) override;
   void write(Pa address, Bytes length, engine::Notice* notice) override;
+  bool has_tag() override { return first_ == nullptr && free_tags_ != 0; }
   bool has_write_room() override { return first_writer_ == nullptr && link->posted_backlog() < write_limit_; }
   void wait_for_write_room(ports::RoomWaiter& waiter) override;
 

@@ -16,6 +16,24 @@ std::unique_ptr<translate::Architecture> translation(const NicSettings& settings
   return translate::Architectures::make(settings.nic.translation, options);
 }
 
+std::optional<Time> second_latency(const NicSettings& settings, const CacheLevelParams& level2) {
+  if (settings.cache_pool.lines != 0) return settings.cache_pool.latency;
+  if (level2.lines != 0) return level2.latency;
+  return std::nullopt;
+}
+
+Walker::Settings walker_settings(const NicSettings& settings) {
+  return {Clock(settings.nic.clock),
+          settings.nic.walks,
+          {settings.mpt_cache.latency, settings.mtt_cache.latency},
+          {second_latency(settings, settings.mpt_level2), second_latency(settings, settings.mtt_level2)},
+          {settings.mpt_cache.prefetch, settings.mtt_cache.prefetch}};
+}
+
+std::unique_ptr<Cache> if_any(const char* name, const CacheLevelParams& params) {
+  return params.lines == 0 ? nullptr : std::make_unique<Cache>(name, params);
+}
+
 }  // namespace
 
 Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const NicSettings& settings, std::uint32_t switch_port,
@@ -33,8 +51,10 @@ Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const Ni
       dma("dma", sched, settings.nic.write_buffer, ports::order(switch_port, ports::Unit::link)),
       mpt_cache(replacements.mpt_cache ? nullptr : std::make_unique<Cache>("mpt_cache", settings.mpt_cache)),
       mtt_cache(replacements.mtt_cache ? nullptr : std::make_unique<Cache>("mtt_cache", settings.mtt_cache)),
-      walker("walker", sched, translation(settings, space),
-             {Clock(settings.nic.clock), settings.nic.walks, {settings.mpt_cache.latency, settings.mtt_cache.latency}}),
+      mpt_level2(if_any("mpt_level2", settings.mpt_level2)),
+      mtt_level2(if_any("mtt_level2", settings.mtt_level2)),
+      cache_pool(if_any("cache_pool", settings.cache_pool)),
+      walker("walker", sched, translation(settings, space), walker_settings(settings)),
       doorbell("doorbell", sched, qps_, switch_port),
       scheduler("scheduler", sched, Clock(settings.nic.clock), settings.requester.prefetch),
       requester("requester", sched, Clock(settings.nic.clock), settings.requester, switch_port, packets_),
@@ -46,6 +66,7 @@ Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const Ni
   walker.dma(dma);
   walker.caches(replacements.mpt_cache ? *replacements.mpt_cache : *mpt_cache);
   walker.caches(replacements.mtt_cache ? *replacements.mtt_cache : *mtt_cache);
+  wire_second_level(settings);
   doorbell.mmio(mmio);
   doorbell.work(scheduler);
   doorbell.retirement(completion);
@@ -66,6 +87,23 @@ Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const Ni
   firmware.dma(dma);
   firmware.memory(memory);
   firmware.tables(walker);
+}
+
+void Nic::wire_second_level(const NicSettings& settings) {
+  if (!cache_pool) {
+    if (mpt_level2) walker.second(*mpt_level2);
+    if (mtt_level2) walker.second(*mtt_level2);
+    return;
+  }
+  const CachePoolParams& pool = settings.cache_pool;
+  const std::uint32_t ways = pool.ways == 0 ? 64 : pool.ways;
+  const WayMask mpt_ways = pool.mpt_ways == 0 ? all_ways : all_ways >> (64 - pool.mpt_ways);
+  const WayMask mtt_ways = pool.mtt_ways == 0 ? all_ways : all_ways >> (64 - pool.mtt_ways) << (ways - pool.mtt_ways);
+  const std::uint64_t mpt_lines = ceil_div(std::uint64_t{settings.nic.contexts} * 64, settings.mpt_cache.line.raw);
+  mpt_share_ = std::make_unique<PoolShare>(*cache_pool, 0, mpt_ways);
+  mtt_share_ = std::make_unique<PoolShare>(*cache_pool, mpt_lines, mtt_ways);
+  walker.second(*mpt_share_);
+  walker.second(*mtt_share_);
 }
 
 std::uint32_t Nic::create_qp(const ports::QpAttributes& attributes) {

@@ -11,6 +11,7 @@
 #include "nic/doorbell.h"
 #include "nic/firmware.h"
 #include "nic/params.h"
+#include "nic/pool_share.h"
 #include "nic/qp_table.h"
 #include "nic/requester.h"
 #include "nic/responder.h"
@@ -57,6 +58,7 @@ class Nic : public sc_core::sc_module, public ports::QueuePairs, public ports::N
 
  private:
   std::shared_ptr<ReceiveQueue> receive_queue(const ports::QpAttributes& attributes, engine::Order order);
+  void wire_second_level(const NicSettings& settings);
 
   engine::Scheduler& scheduler_;
   std::uint32_t port_, receive_prefetch_;
@@ -67,7 +69,8 @@ class Nic : public sc_core::sc_module, public ports::QueuePairs, public ports::N
  public:
   // The units, for those who read their counts.
   DmaEngine dma;
-  std::unique_ptr<Cache> mpt_cache, mtt_cache;  ///< null where replaced
+  std::unique_ptr<Cache> mpt_cache, mtt_cache;                ///< null where replaced
+  std::unique_ptr<Cache> mpt_level2, mtt_level2, cache_pool;  ///< null where there is none
   Walker walker;
   Doorbell doorbell;
   WorkScheduler scheduler;
@@ -81,6 +84,7 @@ class Nic : public sc_core::sc_module, public ports::QueuePairs, public ports::N
   std::uint64_t dropped_packets() const { return lost_ + responder.dropped(); }
 
  private:
+  std::unique_ptr<PoolShare> mpt_share_, mtt_share_;  ///< of the pool
   std::uint64_t lost_ = 0;
 };
 

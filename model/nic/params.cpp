@@ -6,8 +6,6 @@ namespace mtsim::nic {
 namespace {
 
 const Sections::Entrant<NicParams> nic_declared;
-const Sections::Entrant<MptCacheParams> mpt_declared;
-const Sections::Entrant<MttCacheParams> mtt_declared;
 const Sections::Entrant<RequesterParams> requester_declared;
 const Sections::Entrant<ResponderParams> responder_declared;
 const Sections::Entrant<FirmwareParams> firmware_declared;
@@ -54,54 +52,6 @@ void NicParams::declare(Declaration<NicParams>& d) {
       .range("1", "4096")
       .means("Table walks in flight at most.")
       .source("estimate (N4: about 25 misses overlap on ConnectX-5)");
-}
-
-void MptCacheParams::declare(Declaration<MptCacheParams>& d) {
-  d.section("nic.mpt_cache", "Cache of memory protection table lines (mkey contexts).");
-  d.field<std::uint32_t>("lines", &MptCacheParams::lines)
-      .standard("4096")
-      .range("0", "16777216")
-      .means("Lines held.")
-      .source("estimate (N4: about 2 MB for all kinds together)");
-  d.field<std::uint32_t>("ways", &MptCacheParams::ways)
-      .standard("8")
-      .range("1", "64")
-      .means("Ways of each set; least recently used goes.")
-      .source("estimate; not published");
-  d.field<Bytes>("line", &MptCacheParams::line)
-      .standard("64B")
-      .range("64B", "512B")
-      .means("Bytes fetched on a miss; a context has 64.")
-      .source("size of an mkey context");
-  d.field<Time>("latency", &MptCacheParams::latency)
-      .standard("8ns")
-      .range("0ns", "1us")
-      .means("Of a look-up, judgement included.")
-      .source("estimate; not published");
-}
-
-void MttCacheParams::declare(Declaration<MttCacheParams>& d) {
-  d.section("nic.mtt_cache", "Cache of memory translation table lines.");
-  d.field<std::uint32_t>("lines", &MttCacheParams::lines)
-      .standard("8192")
-      .range("0", "16777216")
-      .means("Lines held.")
-      .source("estimate (N5: 1,024 sets of 64 B lines on ConnectX-4; N4)");
-  d.field<std::uint32_t>("ways", &MttCacheParams::ways)
-      .standard("8")
-      .range("1", "64")
-      .means("Ways of each set; least recently used goes.")
-      .source("estimate; not published");
-  d.field<Bytes>("line", &MttCacheParams::line)
-      .standard("64B")
-      .range("8B", "512B")
-      .means("Bytes fetched on a miss; an entry has 8.")
-      .source("N5: 64 B lines of 8 entries");
-  d.field<Time>("latency", &MttCacheParams::latency)
-      .standard("6ns")
-      .range("0ns", "1us")
-      .means("Of a look-up.")
-      .source("estimate; not published");
 }
 
 void RequesterParams::declare(Declaration<RequesterParams>& d) {

@@ -3,7 +3,7 @@
 
 #include "base/parameter.h"
 #include "base/units.h"
-#include "nic/cache.h"
+#include "nic/cache_params.h"
 #include "translate/architecture.h"
 
 namespace mtsim::nic {
@@ -16,14 +16,6 @@ struct NicParams {
   translate::Allocation table_allocation{};
   std::uint64_t table_entries{};
   static void declare(Declaration<NicParams>& d);
-};
-
-/// The two line caches are of one shape and stand in sections of their own.
-struct MptCacheParams : CacheParams {
-  static void declare(Declaration<MptCacheParams>& d);
-};
-struct MttCacheParams : CacheParams {
-  static void declare(Declaration<MttCacheParams>& d);
 };
 
 /// A pipe that takes up a request every `interval`, keeps it for `service` before its look-ups, and has room for `contexts` between
@@ -57,6 +49,10 @@ struct NicSettings {
   RequesterParams requester;
   ResponderParams responder;
   FirmwareParams firmware;
+  // None of these unless they have lines.
+  MptLevel2Params mpt_level2 = {};
+  MttLevel2Params mtt_level2 = {};
+  CachePoolParams cache_pool = {};
 };
 
 }  // namespace mtsim::nic

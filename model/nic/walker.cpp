@@ -3,6 +3,20 @@
 #include <algorithm>
 
 namespace mtsim::nic {
+namespace {
+
+/// One kind of an architecture's lines.
+class Lines final : public ports::LineSource {
+ public:
+  Lines(const translate::Architecture& architecture, std::uint32_t kind) : architecture_(architecture), kind_(kind) {}
+  translate::Content content(std::uint64_t tag) const override { return architecture_.content(kind_, tag); }
+
+ private:
+  const translate::Architecture& architecture_;
+  std::uint32_t kind_;
+};
+
+}  // namespace
 
 /// Waits for a fetch that another walk has under way.
 class Walker::Merged : Waiter {
@@ -25,17 +39,35 @@ Walker::Walker(sc_core::sc_module_name module_name, engine::Scheduler& scheduler
     : sc_module(module_name),
       dma("dma"),
       caches("caches"),
+      second("second"),
       scheduler_(scheduler),
       architecture_(std::move(architecture)),
       settings_(std::move(settings)),
       walks_(scheduler, settings_.walks),
-      misses_(architecture_->line_kinds().size()) {
-  // A cache answers at an edge: a look-up takes whole cycles.
-  for (Time& latency : settings_.latency) latency = settings_.clock.edge(latency);
+      kinds_(architecture_->line_kinds().size()) {
+  settings_.second_latency.resize(kinds_.size());
+  for (std::size_t i = 0; i < kinds_.size(); ++i) {
+    // A cache answers at an edge: a look-up takes whole cycles.
+    kinds_[i].latency = settings_.clock.edge(settings_.latency[i]);
+    kinds_[i].second_latency = settings_.clock.edge(settings_.second_latency[i].value_or(Time()));
+    if (i < settings_.prefetch.size()) kinds_[i].prefetcher = Prefetchers::make(settings_.prefetch[i]);
+  }
 }
 
 void Walker::end_of_elaboration() {
-  for (int i = 0; i < caches.size(); ++i) lines_.push_back(caches[i]);
+  int next = 0;
+  for (std::size_t i = 0; i < kinds_.size(); ++i) {
+    kinds_[i].cache = caches[static_cast<int>(i)];
+    if (settings_.second_latency[i]) kinds_[i].second = second[next++];
+  }
+}
+
+const translate::Content* Walker::find_second(Kind& kind, const ports::Query& query, Time& clock) {
+  clock += kind.second_latency;
+  kind.misses.second += kind.second_latency;
+  const translate::Content* content = kind.second->find(query.step.tag);
+  if (content != nullptr) kind.cache->fill(query.step.tag, *content, query.wish.pd);
+  return content;
 }
 
 Walker::Fetch* Walker::in_flight(std::uint32_t kind, std::uint64_t tag) {
@@ -44,13 +76,44 @@ Walker::Fetch* Walker::in_flight(std::uint32_t kind, std::uint64_t tag) {
   return nullptr;
 }
 
+inline void Walker::begin_fetch(Fetch& fetch) {
+  fetch.next = fetches_;
+  fetches_ = &fetch;
+}
+
+[[gnu::always_inline]] inline void Walker::end_fetch(Fetch& fetch, Time asked, Key key) {
+  for (Fetch** link = &fetches_;; link = &(*link)->next)
+    if (*link == &fetch) {
+      *link = fetch.next;
+      break;
+    }
+  if (!fetch_rows_.empty()) [[unlikely]]
+    fetch_rows_[fetch.kind].span("fetch", asked, scheduler_.now(), {{"line", fetch.tag}, {"key", key.raw}});
+}
+
+void Walker::resume_merged(Fetch& fetch) {
+  for (Waiter* waiter = fetch.first; waiter != nullptr;) {
+    Waiter* next = waiter->next;
+    waiter->handle.resume();
+    waiter = next;
+  }
+}
+
 bool Walker::advance(ports::Query& query, Time& clock) {
   for (;;) {
     switch (query.step.kind) {
       case translate::Step::Kind::read: {
-        clock += settings_.latency[query.step.line_kind];
-        const translate::Content* content = lines_[query.step.line_kind]->find(query.step.tag);
-        if (content == nullptr) return false;
+        Kind& kind = kinds_[query.step.line_kind];
+        clock += kind.latency;
+        const translate::Content* content = kind.cache->find(query.step.tag);
+        if (content == nullptr) {
+          if (kind.second == nullptr) [[likely]]
+            return false;
+          content = find_second(kind, query, clock);
+          if (content == nullptr) return false;
+        } else if (kind.prefetcher && kind.cache->found_ahead()) [[unlikely]] {
+          look_ahead(query, clock);
+        }
         architecture_->step(query.walk, *content, query.step);
         break;
       }
@@ -129,39 +192,37 @@ engine::Task<int> Walker::walk(ports::Query& query) {
     co_await engine::Until(scheduler_, query.ready, query.order);
     const std::uint32_t kind = query.step.line_kind;
     const Time since = scheduler_.now();
-    Misses& misses = misses_[kind];
+    Kind& of = kinds_[kind];
+    Misses& misses = of.misses;
     ++misses.count;
     if (Fetch* fetch = in_flight(kind, query.step.tag)) {
       ++misses.merged;
       co_await Merged(*fetch);
     } else {
+      bool waits = false;
       if (!holds_place) {
+        waits = walks_.in_use() == walks_.places() || walks_.has_waiters();
         co_await walks_.take();
         holds_place = true;
       }
       // While this one waited for its place another walk may have fetched the line, or begun to.
-      if (Fetch* other = in_flight(kind, query.step.tag)) {
+      if (Fetch* other = waits ? in_flight(kind, query.step.tag) : nullptr) {
         ++misses.merged;
         co_await Merged(*other);
-      } else if (!lines_[kind]->holds(query.step.tag)) {
+      } else if (!of.holds(query.step.tag)) {
         const Time asked = scheduler_.now();
-        Fetch own{kind, query.step.tag, nullptr, nullptr, fetches_};
-        fetches_ = &own;
-        co_await ports::DmaRead(*dma.operator->(), query.step.address, architecture_->line_kinds()[kind].line, ports::Agent::tables,
-                                query.order);
-        for (Fetch** link = &fetches_;; link = &(*link)->next)
-          if (*link == &own) {
-            *link = own.next;
-            break;
-          }
-        if (!fetch_rows_.empty()) [[unlikely]]
-          fetch_rows_[kind].span("fetch", asked, scheduler_.now(), {{"line", own.tag}, {"key", query.wish.key.raw}});
-        lines_[kind]->fill(own.tag, architecture_->content(kind, own.tag));
-        for (Waiter* waiter = own.first; waiter != nullptr;) {
-          Waiter* next = waiter->next;
-          waiter->handle.resume();
-          waiter = next;
-        }
+        Fetch own{kind, query.step.tag, nullptr, nullptr, nullptr};
+        begin_fetch(own);
+        ports::DmaRead read(*dma.operator->(), query.step.address, architecture_->line_kinds()[kind].line, ports::Agent::tables,
+                            query.order);
+        read.start();
+        if (of.prefetcher) look_ahead(query, asked);
+        co_await read;
+        end_fetch(own, asked, query.wish.key);
+        const translate::Content content = architecture_->content(kind, own.tag);
+        of.cache->fill(own.tag, content, query.wish.pd);
+        if (of.second != nullptr) of.second->fill(own.tag, content, query.wish.pd);
+        resume_merged(own);
       }
     }
     const Time waited = scheduler_.now() - since;
@@ -182,14 +243,62 @@ engine::Task<int> Walker::walk(ports::Query& query) {
   co_return 0;
 }
 
+void Walker::look_ahead(const ports::Query& query, Time at) {
+  const std::uint32_t kind = query.step.line_kind;
+  const std::optional<std::uint64_t> tag = kinds_[kind].prefetcher->ahead(query.wish.key, query.step.tag);
+  if (!tag || *tag >= architecture_->lines(kind)) return;
+  const std::uint64_t line = architecture_->line_kinds()[kind].line.raw;
+  flows_.adopt(fetch_ahead(kind, *tag, Pa(query.step.address.raw + (*tag - query.step.tag) * line), query, at));
+}
+
+// What the look-up that occasions it has of its own (its key, its protection domain, its order) stands in `query`, a copy.
+engine::Flow Walker::fetch_ahead(std::uint32_t kind, std::uint64_t tag, Pa address, ports::Query query, Time at) {
+  co_await engine::Until(scheduler_, at, query.order);
+  Kind& of = kinds_[kind];
+  if (of.holds(tag) || in_flight(kind, tag) != nullptr) co_return;
+  if (walks_.in_use() == walks_.places() || !dma->has_tag()) {
+    ++of.ahead.left_out;
+    co_return;
+  }
+  co_await walks_.take();
+  const Time asked = scheduler_.now();
+  Fetch own{kind, tag, nullptr, nullptr, nullptr};
+  begin_fetch(own);
+  co_await ports::DmaRead(*dma.operator->(), address, architecture_->line_kinds()[kind].line, ports::Agent::tables, query.order);
+  end_fetch(own, asked, query.wish.key);
+  const translate::Content content = architecture_->content(kind, tag);
+  // Somebody has come to wait for it: then it is no longer ahead of anybody.
+  if (own.first != nullptr) {
+    ++of.ahead.late;
+    of.cache->fill(tag, content, query.wish.pd);
+  } else {
+    of.cache->fill_ahead(tag, content, query.wish.pd);
+  }
+  if (of.second != nullptr) of.second->fill(tag, content, query.wish.pd);
+  resume_merged(own);
+  walks_.give();
+}
+
 void Walker::draw(Timeline& timeline, const std::string& process) {
   walk_row_ = TimelineRow(timeline, process, "NIC walks (look-ups that miss)", Timeline::Kind::overlapping);
   for (const translate::LineKind& kind : architecture_->line_kinds())
     fetch_rows_.emplace_back(timeline, process, "NIC fetches of " + kind.name + " lines", Timeline::Kind::overlapping);
 }
 
-void Walker::commit(const translate::TableWrites& writes) { architecture_->commit(writes, *this); }
+// Caches look at the lines' new content, which is there once the whole change is.
+void Walker::commit(const translate::TableWrites& writes) {
+  architecture_->commit(writes, *this);
+  for (const Changed& changed : changed_) {
+    const Lines table(*architecture_, changed.kind);
+    const Kind& of = kinds_[changed.kind];
+    of.cache->written(changed.first, changed.count, table);
+    if (of.second != nullptr) of.second->written(changed.first, changed.count, table);
+  }
+  changed_.clear();
+}
 
-void Walker::lines(std::uint32_t line_kind, std::uint64_t first_tag, std::uint64_t count) { lines_[line_kind]->drop(first_tag, count); }
+void Walker::lines(std::uint32_t line_kind, std::uint64_t first_tag, std::uint64_t count) {
+  changed_.push_back({line_kind, first_tag, count});
+}
 
 }  // namespace mtsim::nic

@@ -7,12 +7,15 @@
 #pragma once
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/parameter.h"
 #include "base/timeline.h"
+#include "engine/flow.h"
 #include "engine/scheduler.h"
 #include "engine/semaphore.h"
+#include "nic/prefetcher.h"
 #include "ports/dma.h"
 #include "ports/line_cache.h"
 #include "ports/nic.h"
@@ -25,11 +28,16 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   sc_core::sc_port<ports::Dma> dma;
   /// One for each kind of line of the architecture, in its order.
   sc_core::sc_port<ports::LineCache, 0> caches;
+  /// A second level for each kind that has one, in the same order.
+  sc_core::sc_port<ports::LineCache, 0, sc_core::SC_ZERO_OR_MORE_BOUND> second;
 
   struct Settings {
     Clock clock;
     std::uint32_t walks = 1;    ///< in flight at most
     std::vector<Time> latency;  ///< of a look-up in each cache
+    // By kind of line, as far as there are any.
+    std::vector<std::optional<Time>> second_latency;  ///< of kinds with a second level
+    std::vector<std::string> prefetch;                ///< registered names
   };
   Walker(sc_core::sc_module_name name, engine::Scheduler& scheduler, std::unique_ptr<translate::Architecture> architecture,
          Settings settings);
@@ -39,15 +47,22 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   translate::Architecture& architecture() override { return *architecture_; }
   void commit(const translate::TableWrites& writes) override;
 
-  /// Misses of one cache: how long a look-up that missed waited for its line.
+  /// Look-ups of one kind of line that had to wait for a fetch, and how long.
   struct Misses {
     std::uint64_t count = 0, merged = 0;
     Time total, longest;
+    Time second;  ///< spent on look-ups in the second level, found there or not
   };
-  const Misses& misses(std::uint32_t line_kind) const { return misses_[line_kind]; }
+  const Misses& misses(std::uint32_t line_kind) const { return kinds_[line_kind].misses; }
   const engine::Semaphore& walks() const { return walks_; }
   /// The first look-up that could not be ended: the run has been asked to stop.
   const std::optional<ports::UnservedFault>& unserved_fault() const { return unserved_fault_; }
+  /// Lines of a kind that were to be fetched ahead: those that came too late to be there when a look-up asked, and those left out because
+  /// no place or no tag was free.
+  struct Ahead {
+    std::uint64_t late = 0, left_out = 0;
+  };
+  const Ahead& ahead(std::uint32_t line_kind) const { return kinds_[line_kind].ahead; }
   /// Draws look-ups that miss, and the fetches of lines, from now on.
   void draw(Timeline& timeline, const std::string& process);
 
@@ -65,13 +80,36 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
     Fetch* next = nullptr;
   };
   class Merged;
+  /// A range of lines that a commit has changed.
+  struct Changed {
+    std::uint32_t kind = 0;
+    std::uint64_t first = 0, count = 0;
+  };
 
   /// Judges and steps on until a line is missing or the look-up is over; true when it is over.
   bool advance(ports::Query& query, Time& clock);
+  /// A kind of line: where it is looked up, and what became of that.
+  struct Kind {
+    Time latency, second_latency;
+    ports::LineCache* cache = nullptr;   ///< what `caches` is bound to
+    ports::LineCache* second = nullptr;  ///< null: no second level
+    std::unique_ptr<Prefetcher> prefetcher;
+    Misses misses;
+    Ahead ahead;
+    bool holds(std::uint64_t tag) const { return cache->holds(tag) || (second != nullptr && second->holds(tag)); }
+  };
+  /// Looks the line that the query asks for up in the second level and brings it to the first.
+  static const translate::Content* find_second(Kind& kind, const ports::Query& query, Time& clock);
   Fetch* in_flight(std::uint32_t kind, std::uint64_t tag);
   void stop_at(const ports::Query& query, Time at);
   /// Whether it waits for a page fault to be served, which nobody does.
   static bool stuck(const ports::Query& query) { return query.fault && query.step.reason != translate::Fault::no_translation; }
+  void begin_fetch(Fetch& fetch);
+  void end_fetch(Fetch& fetch, Time asked, Key key);
+  void resume_merged(Fetch& fetch);
+  /// Asks the prefetcher what is to be fetched ahead after the query's read, and sees to it from `at` on.
+  void look_ahead(const ports::Query& query, Time at);
+  engine::Flow fetch_ahead(std::uint32_t kind, std::uint64_t tag, Pa address, ports::Query query, Time at);
   void lines(std::uint32_t line_kind, std::uint64_t first_tag, std::uint64_t count) override;
 
   engine::Scheduler& scheduler_;
@@ -79,8 +117,9 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   Settings settings_;
   engine::Semaphore walks_;
   Fetch* fetches_ = nullptr;
-  std::vector<Misses> misses_;
-  std::vector<ports::LineCache*> lines_;  ///< what `caches` is bound to
+  std::vector<Kind> kinds_;
+  std::vector<Changed> changed_;  ///< by the commit under way
+  engine::Flows flows_;
   TimelineRow walk_row_;
   std::optional<ports::UnservedFault> unserved_fault_;
   std::vector<TimelineRow> fetch_rows_;  ///< by kind of line; empty: nobody draws

@@ -45,6 +45,8 @@ class Dma : public virtual sc_core::sc_interface {
   /// Whether the buffer of posted writes that the link has not taken has room. A write is accepted whole once there is any.
   virtual bool has_write_room() = 0;
   virtual void wait_for_write_room(RoomWaiter& waiter) = 0;
+  /// Whether a read of one tag would not wait for it.
+  virtual bool has_tag() = 0;
   /// Starts a read; `burst` lives until `done`.
   virtual void read(ReadBurst& burst) = 0;
   /// Starts a posted write. `notice` (may be null) is told when a CPU would see the last byte.

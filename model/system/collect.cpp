@@ -1,7 +1,10 @@
 #include "system/collect.h"
 
 #include <fmt/format.h>
+
 #include <algorithm>
+
+#include "system/collect_caches.h"
 
 namespace mtsim::system {
 namespace {
@@ -114,24 +117,6 @@ void add_memory_series(const std::string& name, const kernel::MemorySeries& seri
     out.pinned.push_back(page_bytes * point.levels.pinned.raw);
     out.swapped.push_back(page_bytes * point.levels.swapped.raw);
   }
-}
-
-void add_cache(const std::string& name, const nic::Cache* cache, const nic::Walker::Misses& misses, const engine::Semaphore& walks,
-               results::Report& report) {
-  if (cache == nullptr) return;
-  const nic::Cache::Counts& c = cache->counts();
-  results::CacheStats s;
-  s.name = name;
-  s.lookups = c.lookups;
-  s.hits = c.hits;
-  s.misses_cold = c.cold;
-  s.misses_capacity = c.capacity;
-  s.misses_conflict = c.conflict;
-  s.evictions = c.evictions;
-  s.fetches_most = walks.usage().most;
-  s.miss_time = results::total(misses.total);
-  s.miss_longest = misses.longest;
-  report.caches.push_back(s);
 }
 
 void add_pcie(const std::string& name, const Host::Adapter& adapter, results::Report& report) {
@@ -306,10 +291,7 @@ void collect_host(Host& host, results::Report& report) {
   report.resources.push_back(resource(name + ".cpus", ResourceKind::cpu, host.cpus.cpus(), host.cpus.usage()));
   for (std::uint32_t number = 0; number < host.adapters().size(); ++number) {
     const Host::Adapter& adapter = host.adapters()[number];
-    const nic::Walker& walker = adapter.nic.walker;
-    const std::string on = name + "." + adapter.nic_name;
-    add_cache(on + ".mpt_cache", adapter.nic.mpt_cache.get(), walker.misses(0), walker.walks(), report);
-    add_cache(on + ".mtt_cache", adapter.nic.mtt_cache.get(), walker.misses(1), walker.walks(), report);
+    collect_caches(name + "." + adapter.nic_name, adapter.nic, host.settings.nic, report);
     add_resources(name, host, number, report);
     add_pcie(name, adapter, report);
   }

@@ -3,6 +3,9 @@
 #include "kernel/dma_mapping.h"
 #include "kernel/key_policy.h"
 #include "kernel/table_writer.h"
+#include "nic/index_function.h"
+#include "nic/prefetcher.h"
+#include "nic/replacement.h"
 #include "program/workload.h"
 #include "translate/architecture.h"
 
@@ -34,9 +37,20 @@ ComponentKey translation_key() { return {"nic.translation", "translation archite
 ComponentKey table_writer_key() { return {"driver.table_writer", "table writer", registered<kernel::TableWriters>(), {}}; }
 ComponentKey key_policy_key() { return {"driver.keys", "key policy", registered<kernel::KeyPolicies>(), {}}; }
 ComponentKey iommu_key() { return {"host.iommu.mode", "mode of an IOMMU", registered<kernel::DmaMappers>(), {}}; }
+ComponentKey replacement_key(const std::string& cache) {
+  return {cache + ".replacement", "replacement policy", registered<nic::ReplacementPolicies>(), {}};
+}
+ComponentKey index_key(const std::string& cache) { return {cache + ".index", "index function", registered<nic::IndexFunctions>(), {}}; }
+ComponentKey prefetch_key(const std::string& cache) { return {cache + ".prefetch", "prefetcher", registered<nic::Prefetchers>(), {}}; }
 
 std::vector<ComponentKey> component_keys() {
-  return {rules_key(), workload_key(), translation_key(), table_writer_key(), key_policy_key(), iommu_key()};
+  std::vector<ComponentKey> keys{rules_key(), workload_key(), translation_key(), table_writer_key(), key_policy_key(), iommu_key()};
+  for (const char* cache : cache_sections) {
+    keys.push_back(replacement_key(cache));
+    keys.push_back(index_key(cache));
+  }
+  for (const char* cache : {"nic.mpt_cache", "nic.mtt_cache"}) keys.push_back(prefetch_key(cache));
+  return keys;
 }
 
 }  // namespace mtsim::system

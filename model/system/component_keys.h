@@ -1,11 +1,16 @@
 // The keys of a configuration whose value is the name of something registered: what is checked, and what the schema lists.
 #pragma once
 
+#include <array>
 #include <map>
 #include <string>
 #include <vector>
 
 namespace mtsim::system {
+
+/// Sections of the NIC's caches.
+inline constexpr std::array cache_sections{"nic.mpt_cache", "nic.mtt_cache", "nic.mpt_cache.level2", "nic.mtt_cache.level2",
+                                           "nic.cache_pool"};
 
 struct ComponentKey {
   std::string path;                          ///< `nic.translation`
@@ -22,6 +27,10 @@ ComponentKey translation_key();
 ComponentKey table_writer_key();
 ComponentKey key_policy_key();
 ComponentKey iommu_key();
+/// Of the cache whose section is `cache`.
+ComponentKey replacement_key(const std::string& cache);
+ComponentKey index_key(const std::string& cache);
+ComponentKey prefetch_key(const std::string& cache);
 
 /// All of them.
 std::vector<ComponentKey> component_keys();

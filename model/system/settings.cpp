@@ -7,7 +7,9 @@
 #include "base/error.h"
 #include "base/sections.h"
 #include "kernel/key_policy.h"
+#include "system/check_caches.h"
 #include "system/component_keys.h"
+#include "system/require.h"
 
 namespace mtsim::system {
 namespace {
@@ -65,23 +67,6 @@ void check_network(const Config& config, const fabric::NetworkParams& network) {
   if (!std::has_single_bit(network.mtu.raw)) config.fail("network.mtu", "a path MTU is one of 256B, 512B, 1KiB, 2KiB and 4KiB");
 }
 
-void require_power_of_two(const Config& config, const std::string& path, std::uint64_t value) {
-  if (!std::has_single_bit(value)) config.fail(path, "must be a power of two");
-}
-
-void require_known(const Config& config, const ComponentKey& key, const std::string& value) {
-  if (key.known.count(value) != 0) return;
-  const auto names = key.names();
-  config.fail(key.path,
-              fmt::format("there is no {} '{}'; known: {}{}", key.kind, value, fmt::join(names, ", "), did_you_mean(value, names)));
-}
-
-void check_cache(const Config& config, const std::string& path, const nic::CacheParams& cache) {
-  require_power_of_two(config, path + ".line", cache.line.raw);
-  if (cache.lines > cache.ways && cache.lines % cache.ways != 0)
-    config.fail(path + ".lines", "must be a multiple of the ways, which are " + std::to_string(cache.ways));
-}
-
 void check_host(const Config& config, const HostSettings& host) {
   if (!std::has_single_bit(host.pcie.lanes) && host.pcie.lanes != 12)
     config.fail("pcie.lanes", "a link has 1, 2, 4, 8, 12, 16 or 32 lanes");
@@ -90,8 +75,7 @@ void check_host(const Config& config, const HostSettings& host) {
   require_power_of_two(config, "pcie.max_payload", host.pcie.max_payload.raw);
   require_power_of_two(config, "pcie.max_read_request", host.pcie.max_read_request.raw);
   if (host.pcie.max_read_request < host.pcie.max_payload) config.fail("pcie.max_read_request", "must not be less than pcie.max_payload");
-  check_cache(config, "nic.mpt_cache", host.nic.mpt_cache);
-  check_cache(config, "nic.mtt_cache", host.nic.mtt_cache);
+  check_caches(config, host.nic);
   require_power_of_two(config, "nic.contexts", host.nic.nic.contexts);
   if (host.driver.most_keys > host.nic.nic.contexts)
     config.fail("driver.most_keys", "must not be above nic.contexts, which is " + std::to_string(host.nic.nic.contexts));
@@ -145,6 +129,9 @@ HostSettings read_host(const Config& whole, const std::string& host) {
   s.nic.nic = config.read<nic::NicParams>();
   s.nic.mpt_cache = config.read<nic::MptCacheParams>();
   s.nic.mtt_cache = config.read<nic::MttCacheParams>();
+  s.nic.mpt_level2 = config.read<nic::MptLevel2Params>();
+  s.nic.mtt_level2 = config.read<nic::MttLevel2Params>();
+  s.nic.cache_pool = config.read<nic::CachePoolParams>();
   s.nic.requester = config.read<nic::RequesterParams>();
   s.nic.responder = config.read<nic::ResponderParams>();
   s.nic.firmware = config.read<nic::FirmwareParams>();

@@ -128,6 +128,8 @@ class Architecture {
   virtual void step(Walk& walk, Content content, Step& out) const = 0;
   /// What a fetch of that line yields now.
   virtual Content content(std::uint32_t line_kind, std::uint64_t tag) const = 0;
+  /// How many lines of that kind there are; they lie in a row. 0 where that is not so: nothing is fetched ahead.
+  virtual std::uint64_t lines(std::uint32_t) const { return 0; }
 };
 
 /// How room in a table is given out, where the architecture leaves it open.

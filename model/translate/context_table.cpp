@@ -216,6 +216,11 @@ Content ContextTable::content(std::uint32_t kind, std::uint64_t tag) const {
   return after == lines_owner_.begin() ? 0 : holder(std::prev(after)->second);
 }
 
+std::uint64_t ContextTable::lines(std::uint32_t kind) const {
+  return kind == mpt ? ceil_div(std::uint64_t{place_mask_} + 1, std::uint64_t{1} << context_shift_)
+                     : units_ * (unit_.raw / options_.mtt_line.raw);
+}
+
 ContextTable::Entry& ContextTable::entry(std::uint32_t index) {
   const std::size_t page = index >> page_shift;
   if (page >= pages_.size()) pages_.resize(page + 1);

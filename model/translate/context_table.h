@@ -24,6 +24,7 @@ class ContextTable : public Architecture {
   void commit(const TableWrites& writes, Stale& stale) override;
   void step(Walk& walk, Content content, Step& out) const override;
   Content content(std::uint32_t line_kind, std::uint64_t tag) const override;
+  std::uint64_t lines(std::uint32_t line_kind) const override;
 
  protected:
   static constexpr Bytes context_bytes{64}, entry_bytes{8};

@@ -23,7 +23,7 @@ std::string run_with_set(const std::string& set) {
 }
 
 const std::string nic_keys =
-    "clock, contexts, firmware, mpt_cache, mtt_cache, requester, responder, table_allocation, table_entries, "
+    "cache_pool, clock, contexts, firmware, mpt_cache, mtt_cache, requester, responder, table_allocation, table_entries, "
     "table_space, translation, walks, write_buffer";
 
 }  // namespace
@@ -83,6 +83,34 @@ TEST_CASE("The name of a component that does not exist is told with those that d
   CHECK(run_with("nic: {translation: flat_mmt}\n") ==
         "my.yaml:2:20: nic.translation: there is no translation architecture 'flat_mmt'; known: device, flat_mtt, pble, radix; did you "
         "mean 'flat_mtt'?\n");
+}
+
+TEST_CASE("Caches that cannot be are refused at the place of what does not fit") {
+  CHECK(run_with("nic: {mtt_cache: {replacement: plu}}\n") ==
+        "my.yaml:2:32: nic.mtt_cache.replacement: there is no replacement policy 'plu'; known: drrip, fifo, lru, plru, random, srrip; did "
+        "you mean 'plru'?\n");
+  CHECK(run_with("nic: {mpt_cache: {index: hashd}}\n") ==
+        "my.yaml:2:26: nic.mpt_cache.index: there is no index function 'hashd'; known: hashed, modulo, skewed; did you mean 'hashed'?\n");
+  CHECK(run_with("nic: {mtt_cache: {index: skewed, replacement: plru}}\n") ==
+        "my.yaml:2:47: nic.mtt_cache.replacement: plru keeps something for each set, and with the index skewed there are no sets\n");
+  CHECK(run_with("nic: {mtt_cache: {prefetch: nextline}}\n") ==
+        "my.yaml:2:29: nic.mtt_cache.prefetch: there is no prefetcher 'nextline'; known: next_line, none, stride; did you mean "
+        "'next_line'?\n");
+  CHECK(run_with("nic: {mtt_cache: {lines: 0, prefetch: stride}}\n") ==
+        "my.yaml:2:39: nic.mtt_cache.prefetch: a cache without lines has no room for what is fetched ahead\n");
+  CHECK(run_with("nic: {mtt_cache: {lines: 100}}\n") == "my.yaml:2:26: nic.mtt_cache.lines: must be a multiple of the ways, which are 8\n");
+  CHECK(run_with("nic: {mpt_cache: {ways: 0, pd_ways: 2}}\n") ==
+        "my.yaml:2:37: nic.mpt_cache.pd_ways: a quota counts the ways of a set, and a fully associative cache has one set of all lines\n");
+  CHECK(run_with("nic: {mtt_cache: {table_write: ignore}}\n") ==
+        "my.yaml:2:32: nic.mtt_cache.table_write: 'ignore' is not one of: invalidate, update\n");
+  CHECK(run_with("nic: {cache_pool: {lines: 64, mpt_ways: 9}}\n") ==
+        "my.yaml:2:41: nic.cache_pool.mpt_ways: a set of the pool has 8 ways\n");
+  CHECK(run_with("nic: {cache_pool: {lines: 64, ways: 0, mtt_ways: 2}}\n") ==
+        "my.yaml:2:50: nic.cache_pool.mtt_ways: a fully associative pool has no ways to share out\n");
+  CHECK(run_with("nic: {cache_pool: {lines: 64}, mtt_cache: {level2: {lines: 64}}}\n") ==
+        "my.yaml:2:60: nic.mtt_cache.level2.lines: nic.cache_pool is the second level already; a kind of line has one\n");
+  CHECK(run_with("nic: {cache_pool: {lines: 64}, mtt_cache: {line: 128B}}\n") ==
+        "my.yaml:2:27: nic.cache_pool.lines: a pool holds lines of one size, and nic.mpt_cache.line is not nic.mtt_cache.line\n");
 }
 
 TEST_CASE("An IOMMU mode that does not exist is told with those that do") {

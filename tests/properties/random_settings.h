@@ -40,6 +40,18 @@ class RandomSettings {
     choose("host.memory.run_pages", {"1", "7", "1000"});
     choose("host.iommu.mode", {"off", "passthrough", "translate"});
     choose("host.iommu.invalidation", {"strict", "lazy"});
+    for (const std::string cache : {"nic.mpt_cache", "nic.mtt_cache"}) {
+      choose(cache + ".index", {"modulo", "hashed", "skewed"});
+      choose(cache + ".replacement", {"lru", "fifo", "random", "srrip"});
+      choose(cache + ".prefetch", {"none", "next_line", "stride"});
+      if (number(cache + ".lines") == 0) values_[cache + ".prefetch"] = "none";
+      choose(cache + ".ways", {"0", "2", "8"});
+      choose(cache + ".table_write", {"invalidate", "update"});
+      choose(cache + ".miss_causes", {"estimate", "exact"});
+    }
+    choose("nic.mtt_cache.level2.lines", {"0", "16"});
+    choose("nic.mtt_cache.level2.replacement", {"plru", "drrip"});
+    if (number("nic.mtt_cache.level2.lines") == 0) choose("nic.cache_pool.lines", {"0", "32"});
   }
 
   const std::string& text(const std::string& path) const { return values_.at(path); }

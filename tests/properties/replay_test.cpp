@@ -95,7 +95,7 @@ TEST_CASE("A replay at the recorded times has the completions of one as fast as 
   }
 }
 
-TEST_CASE("Statuses do not depend on limits of the hardware") {
+TEST_CASE("Statuses do not depend on limits of the hardware, nor on how its caches work") {
   for (const std::string& trace : lessons()) {
     INFO(trace);
     const results::Report usual = run_system({}, trace).report;
@@ -107,5 +107,15 @@ TEST_CASE("Statuses do not depend on limits of the hardware") {
     CHECK(least.unexpected_total == 0);
     CHECK(least.completions == usual.completions);
     CHECK(least.failed_calls == usual.failed_calls);
+    const results::Report other =
+        run_system({"nic.mtt_cache.table_write=update", "nic.mpt_cache.table_write=update", "nic.cache_pool.table_write=update",
+                    "nic.mtt_cache.prefetch=next_line", "nic.mpt_cache.prefetch=next_line", "nic.mtt_cache.lines=4", "nic.mtt_cache.ways=0",
+                    "nic.mpt_cache.lines=4", "nic.mpt_cache.index=skewed", "nic.mpt_cache.replacement=srrip", "nic.cache_pool.lines=64",
+                    "nic.cache_pool.pd_ways=2"},
+                   trace)
+            .report;
+    CHECK(other.unexpected_total == 0);
+    CHECK(other.completions == usual.completions);
+    CHECK(other.failed_calls == usual.failed_calls);
   }
 }

@@ -13,11 +13,10 @@ using namespace mtsim;
 
 namespace {
 
-nic::CacheParams shape(std::uint32_t lines, std::uint32_t ways) {
-  nic::CacheParams p;
+nic::CacheLevelParams shape(std::uint32_t lines, std::uint32_t ways) {
+  nic::CacheLevelParams p = defaults<nic::MttCacheParams>();
   p.lines = lines;
   p.ways = ways;
-  p.line = Bytes(64);
   return p;
 }
 
@@ -27,7 +26,7 @@ bool use(nic::Cache& cache, std::uint64_t tag) {
     REQUIRE(*content == tag * 10);
     return true;
   }
-  cache.fill(tag, tag * 10);
+  cache.fill(tag, tag * 10, 0);
   return false;
 }
 

@@ -20,7 +20,7 @@ class Forgetful : public sc_core::sc_module, public ports::LineCache {
     return nullptr;
   }
   bool holds(std::uint64_t) const override { return false; }
-  void fill(std::uint64_t, translate::Content) override { ++filled; }
+  void fill(std::uint64_t, translate::Content, std::uint32_t) override { ++filled; }
   void drop(std::uint64_t, std::uint64_t) override {}
   std::uint64_t asked = 0, filled = 0;
 };
@@ -34,7 +34,7 @@ class Endless : public sc_core::sc_module, public ports::LineCache {
     return line == lines.end() ? nullptr : &line->second;
   }
   bool holds(std::uint64_t tag) const override { return lines.count(tag) != 0; }
-  void fill(std::uint64_t tag, translate::Content content) override { lines[tag] = content; }
+  void fill(std::uint64_t tag, translate::Content content, std::uint32_t) override { lines[tag] = content; }
   void drop(std::uint64_t first, std::uint64_t count) override { lines.erase(lines.lower_bound(first), lines.lower_bound(first + count)); }
   std::map<std::uint64_t, translate::Content> lines;
 };

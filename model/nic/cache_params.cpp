@@ -1,0 +1,142 @@
+#include "nic/cache_params.h"
+
+#include "base/sections.h"
+
+namespace mtsim::nic {
+namespace {
+
+const Sections::Entrant<MptCacheParams> mpt_declared;
+const Sections::Entrant<MttCacheParams> mtt_declared;
+const Sections::Entrant<MptLevel2Params> mpt_level2_declared;
+const Sections::Entrant<MttLevel2Params> mtt_level2_declared;
+const Sections::Entrant<CachePoolParams> pool_declared;
+
+/// What caches of every level have, sizes and times apart.
+template <class Params>
+void declare_policies(Declaration<Params>& d) {
+  d.template field<std::uint32_t>("ways", &Params::ways)
+      .standard("8")
+      .range("0", "64")
+      .means("Ways of each set; 0: one set of all lines (fully associative).")
+      .source("estimate; not published");
+  d.template field<std::string>("replacement", &Params::replacement)
+      .standard("lru")
+      .means("Which line of a set goes when another comes in.")
+      .source("estimate; not published");
+  d.template field<std::string>("index", &Params::index)
+      .standard("modulo")
+      .means("How a line's number says its set.")
+      .source("N5: bits of the page number on ConnectX-4");
+  d.template field<std::uint64_t>("seed", &Params::seed).standard("1").means("Of replacement by chance.").source("modelling choice");
+  d.template field<std::uint32_t>("pd_ways", &Params::pd_ways)
+      .standard("0")
+      .range("0", "64")
+      .means("Lines of one protection domain in a set at most, beyond which it displaces its own; 0: no quota.")
+      .source("modelling choice; no device is known to have it");
+  d.choice("table_write", static_cast<TableWrite Params::*>(&Params::table_write),
+           {{"invalidate", TableWrite::invalidate}, {"update", TableWrite::update}})
+      .standard("invalidate")
+      .means("What becomes of cached lines that the NIC writes to the table: they are forgotten, or take the new content.")
+      .source("estimate; not published");
+  d.choice("miss_causes", static_cast<MissCauses Params::*>(&Params::miss_causes),
+           {{"estimate", MissCauses::estimate}, {"exact", MissCauses::exact}})
+      .standard("estimate")
+      .means(
+          "How misses that are not cold are told apart in the report. estimate: capacity once the cache has been full; exact: by a "
+          "fully associative directory beside it, at some per cent more run time. Nothing else changes.")
+      .source("modelling choice");
+}
+
+template <class Params>
+void declare_first_level(Declaration<Params>& d) {
+  d.template field<std::string>("prefetch", &Params::prefetch)
+      .standard("none")
+      .means("Which line is fetched ahead when a look-up misses or finds a line that was fetched ahead.")
+      .source("estimate; not published");
+  declare_policies(d);
+}
+
+template <class Params>
+void declare_second_level(Declaration<Params>& d) {
+  d.template field<std::uint32_t>("lines", &Params::lines)
+      .standard("0")
+      .range("0", "16777216")
+      .means("Lines held; 0: there is no such cache.")
+      .source("modelling choice");
+  d.template field<Time>("latency", &Params::latency)
+      .standard("20ns")
+      .range("0ns", "1us")
+      .means("Of a look-up, after that of the first level.")
+      .source("estimate; not published");
+  declare_policies(d);
+}
+
+}  // namespace
+
+void MptCacheParams::declare(Declaration<MptCacheParams>& d) {
+  d.section("nic.mpt_cache", "Cache of memory protection table lines (mkey contexts).");
+  d.field<std::uint32_t>("lines", &MptCacheParams::lines)
+      .standard("4096")
+      .range("0", "16777216")
+      .means("Lines held.")
+      .source("estimate (N4: about 2 MB for all kinds together)");
+  d.field<Bytes>("line", &MptCacheParams::line)
+      .standard("64B")
+      .range("64B", "512B")
+      .means("Bytes fetched on a miss; a context has 64.")
+      .source("size of an mkey context");
+  d.field<Time>("latency", &MptCacheParams::latency)
+      .standard("8ns")
+      .range("0ns", "1us")
+      .means("Of a look-up, judgement included.")
+      .source("estimate; not published");
+  declare_first_level(d);
+}
+
+void MttCacheParams::declare(Declaration<MttCacheParams>& d) {
+  d.section("nic.mtt_cache", "Cache of memory translation table lines.");
+  d.field<std::uint32_t>("lines", &MttCacheParams::lines)
+      .standard("8192")
+      .range("0", "16777216")
+      .means("Lines held.")
+      .source("estimate (N5: 1,024 sets of 64 B lines on ConnectX-4; N4)");
+  d.field<Bytes>("line", &MttCacheParams::line)
+      .standard("64B")
+      .range("8B", "512B")
+      .means("Bytes fetched on a miss; an entry has 8.")
+      .source("N5: 64 B lines of 8 entries");
+  d.field<Time>("latency", &MttCacheParams::latency)
+      .standard("6ns")
+      .range("0ns", "1us")
+      .means("Of a look-up.")
+      .source("estimate; not published");
+  declare_first_level(d);
+}
+
+void MptLevel2Params::declare(Declaration<MptLevel2Params>& d) {
+  d.section("nic.mpt_cache.level2", "Second level behind nic.mpt_cache, of the same lines.");
+  declare_second_level(d);
+}
+
+void MttLevel2Params::declare(Declaration<MttLevel2Params>& d) {
+  d.section("nic.mtt_cache.level2", "Second level behind nic.mtt_cache, of the same lines.");
+  declare_second_level(d);
+}
+
+void CachePoolParams::declare(Declaration<CachePoolParams>& d) {
+  d.section("nic.cache_pool",
+            "One cache for table lines of all kinds, behind those of each kind or, where these have no lines, in their place.");
+  declare_second_level(d);
+  d.field("mpt_ways", &CachePoolParams::mpt_ways)
+      .standard("0")
+      .range("0", "64")
+      .means("Ways of each set that MPT lines may take, the lowest; 0: all.")
+      .source("modelling choice");
+  d.field("mtt_ways", &CachePoolParams::mtt_ways)
+      .standard("0")
+      .range("0", "64")
+      .means("Ways of each set that MTT lines may take, the highest; 0: all.")
+      .source("modelling choice");
+}
+
+}  // namespace mtsim::nic
