@@ -10,6 +10,9 @@ std::unique_ptr<translate::Architecture> translation(const NicSettings& settings
   options.space = space;
   options.mpt_line = settings.mpt_cache.line;
   options.mtt_line = settings.mtt_cache.line;
+  options.icm_line = settings.icm_cache.line;
+  options.icm_page = settings.nic.icm_page;
+  options.inline_entries = settings.nic.inline_entries;
   options.contexts = settings.nic.contexts;
   options.allocation = settings.nic.table_allocation;
   options.table_entries = settings.nic.table_entries;
@@ -34,7 +37,9 @@ Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const Ni
       mpt_cache(replacements.mpt_cache ? nullptr : std::make_unique<Cache>("mpt_cache", settings.mpt_cache)),
       mtt_cache(replacements.mtt_cache ? nullptr : std::make_unique<Cache>("mtt_cache", settings.mtt_cache)),
       walker("walker", sched, translation(settings, space),
-             {Clock(settings.nic.clock), settings.nic.walks, {settings.mpt_cache.latency, settings.mtt_cache.latency}}),
+             {Clock(settings.nic.clock),
+              settings.nic.walks,
+              {settings.mpt_cache.latency, settings.mtt_cache.latency, settings.icm_cache.latency}}),
       doorbell("doorbell", sched, qps_, switch_port),
       scheduler("scheduler", sched, Clock(settings.nic.clock), settings.requester.prefetch),
       requester("requester", sched, Clock(settings.nic.clock), settings.requester, switch_port, packets_),
@@ -46,6 +51,10 @@ Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const Ni
   walker.dma(dma);
   walker.caches(replacements.mpt_cache ? *replacements.mpt_cache : *mpt_cache);
   walker.caches(replacements.mtt_cache ? *replacements.mtt_cache : *mtt_cache);
+  if (walker.architecture().line_kinds().size() > 2) {
+    icm_cache = std::make_unique<Cache>("icm_cache", settings.icm_cache);
+    walker.caches(*icm_cache);
+  }
   doorbell.mmio(mmio);
   doorbell.work(scheduler);
   doorbell.retirement(completion);

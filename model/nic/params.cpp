@@ -8,6 +8,7 @@ namespace {
 const Sections::Entrant<NicParams> nic_declared;
 const Sections::Entrant<MptCacheParams> mpt_declared;
 const Sections::Entrant<MttCacheParams> mtt_declared;
+const Sections::Entrant<IcmCacheParams> icm_declared;
 const Sections::Entrant<RequesterParams> requester_declared;
 const Sections::Entrant<ResponderParams> responder_declared;
 const Sections::Entrant<FirmwareParams> firmware_declared;
@@ -39,6 +40,16 @@ void NicParams::declare(Declaration<NicParams>& d) {
       .standard("0")
       .means("Translation entries of all MRs together at most, beyond which reg_mr fails with ENOMEM; 0: as many as table_space holds.")
       .source("mlx4: 2^log_num_mtt x 2^log_mtts_per_seg");
+  d.field("inline_entries", &NicParams::inline_entries)
+      .standard("2")
+      .range("1", "6")
+      .means("Addresses that a context holds with nic.translation 'inline'; an MR of more blocks has a table.")
+      .source("hns: 2 (HNS_ROCE_V2_MAX_INNER_MTPT_NUM); erdma: 4 (ERDMA_MAX_INLINE_MTT_ENTRIES), efa: 4");
+  d.field("icm_page", &NicParams::icm_page)
+      .standard("4KiB")
+      .range("4KiB", "256KiB")
+      .means("What one entry of the map stands for with nic.translation 'mapped_icm': a power of two.")
+      .source("mlx4: MLX4_ICM_PAGE_SHIFT (net/mlx4/icm.h); how the device keeps the map is not published");
   d.field("write_buffer", &NicParams::write_buffer)
       .standard("32KiB")
       .range("256B", "64MiB")
@@ -98,6 +109,30 @@ void MttCacheParams::declare(Declaration<MttCacheParams>& d) {
       .means("Bytes fetched on a miss; an entry has 8.")
       .source("N5: 64 B lines of 8 entries");
   d.field<Time>("latency", &MttCacheParams::latency)
+      .standard("6ns")
+      .range("0ns", "1us")
+      .means("Of a look-up.")
+      .source("estimate; not published");
+}
+
+void IcmCacheParams::declare(Declaration<IcmCacheParams>& d) {
+  d.section("nic.icm_cache", "Cache of lines of the map of the tables themselves: with nic.translation 'mapped_icm' only.");
+  d.field<std::uint32_t>("lines", &IcmCacheParams::lines)
+      .standard("256")
+      .range("0", "16777216")
+      .means("Lines held.")
+      .source("estimate; not published");
+  d.field<std::uint32_t>("ways", &IcmCacheParams::ways)
+      .standard("8")
+      .range("1", "64")
+      .means("Ways of each set; least recently used goes.")
+      .source("estimate; not published");
+  d.field<Bytes>("line", &IcmCacheParams::line)
+      .standard("64B")
+      .range("8B", "512B")
+      .means("Bytes fetched on a miss; an entry has 8.")
+      .source("estimate: as the others");
+  d.field<Time>("latency", &IcmCacheParams::latency)
       .standard("6ns")
       .range("0ns", "1us")
       .means("Of a look-up.")

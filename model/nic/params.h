@@ -11,19 +11,23 @@ namespace mtsim::nic {
 struct NicParams {
   Frequency clock{};
   std::string translation;
-  Bytes table_space{}, write_buffer{};
-  std::uint32_t walks{}, contexts{};
+  Bytes table_space{}, write_buffer{}, icm_page{};
+  std::uint32_t walks{}, contexts{}, inline_entries{};
   translate::Allocation table_allocation{};
   std::uint64_t table_entries{};
   static void declare(Declaration<NicParams>& d);
 };
 
-/// The two line caches are of one shape and stand in sections of their own.
+/// The line caches are of one shape and stand in sections of their own.
 struct MptCacheParams : CacheParams {
   static void declare(Declaration<MptCacheParams>& d);
 };
 struct MttCacheParams : CacheParams {
   static void declare(Declaration<MttCacheParams>& d);
+};
+/// Of the third kind of line, where the architecture has one.
+struct IcmCacheParams : CacheParams {
+  static void declare(Declaration<IcmCacheParams>& d);
 };
 
 /// A pipe that takes up a request every `interval`, keeps it for `service` before its look-ups, and has room for `contexts` between
@@ -54,6 +58,7 @@ struct NicSettings {
   NicParams nic;
   MptCacheParams mpt_cache;
   MttCacheParams mtt_cache;
+  IcmCacheParams icm_cache;
   RequesterParams requester;
   ResponderParams responder;
   FirmwareParams firmware;

@@ -310,6 +310,7 @@ void collect_host(Host& host, results::Report& report) {
     const std::string on = name + "." + adapter.nic_name;
     add_cache(on + ".mpt_cache", adapter.nic.mpt_cache.get(), walker.misses(0), walker.walks(), report);
     add_cache(on + ".mtt_cache", adapter.nic.mtt_cache.get(), walker.misses(1), walker.walks(), report);
+    if (adapter.nic.icm_cache) add_cache(on + ".icm_cache", adapter.nic.icm_cache.get(), walker.misses(2), walker.walks(), report);
     add_resources(name, host, number, report);
     add_pcie(name, adapter, report);
   }
