@@ -87,6 +87,19 @@ std::uint64_t DmaMap::run_start(std::uint64_t i) const {
   return piece->first_page + start;
 }
 
+std::uint64_t DmaMap::count_starts(std::uint64_t first, std::uint64_t end) const {
+  std::uint64_t total = 0;
+  for (auto piece = first < end ? piece_of(first) : pieces_.end(); piece != pieces_.end() && piece->first_page < end; ++piece) {
+    const FrameExtent& frames = piece->frames;
+    const std::uint64_t from = std::max(first, piece->first_page) - piece->first_page;
+    const std::uint64_t to = std::min(end - piece->first_page, frames.count);
+    total += law_.count_runs(frames.part(from, to - from));
+    // What goes on there began before.
+    if (from == 0 ? piece->joined : law_.run(frames, from).first != from) --total;
+  }
+  return total;
+}
+
 Pa DmaMap::block(std::uint64_t i, Bytes block, Iova iova) const {
   const Bytes before{iova.raw & (block.raw - 1)};
   const Bytes position = lead_ + (i == 0 ? Bytes(0) : block * i - before);

@@ -31,6 +31,12 @@ class DmaMap {
   Pa page(std::uint64_t i) const;
   /// The first page of the maximal contiguous run that page `i` lies in.
   std::uint64_t run_start(std::uint64_t i) const;
+  /// From `page` on: its address and how many bytes of whole pages follow it contiguously.
+  DmaRun run_from(std::uint64_t page) const;
+  /// How many maximal contiguous runs begin on pages [first, end). O(extents there) and what the law asks.
+  std::uint64_t count_starts(std::uint64_t first, std::uint64_t end) const;
+  /// Whether there is one such run at most.
+  bool contiguous() const { return length_.raw == 0 || run_from(0).length == page_bytes * pages().raw; }
 
   /// Calls `visit(DmaRun)` for the maximal contiguous runs of whole pages, in order, while it returns true.
   template <class Visit>
@@ -61,7 +67,6 @@ class DmaMap {
     bool joined;  ///< physically contiguous with the end of the piece before
   };
   std::vector<Piece>::const_iterator piece_of(std::uint64_t page) const;
-  DmaRun run_from(std::uint64_t page) const;
   std::uint64_t inner_leaves(const FrameExtent& frames, std::uint64_t first, std::uint64_t sizes) const;
 
   FrameLaw law_;

@@ -135,8 +135,15 @@ engine::Task<int> RegPath::get_umem(Call& call, const verbs::RegMrRequest& reque
 /// ib_umem_find_best_pgsz
 engine::Task<int> RegPath::choose_page_size(Call& call, Mr& mr) {
   co_await call.work(Step::page_size, Work::page_size, times(parts_.kernel.page_size_run, mr.dma.runs));
-  plan_table(mr.plan, *mr.dma.device, Iova(mr.place.start.raw + mr.place.lead.raw), parts_.driver.pin_rules());
+  plan_table(mr.plan, *mr.dma.device, Iova(mr.place.start.raw + mr.place.lead.raw), table_rules());
   co_return mr.plan.page_size.raw == 0 ? EINVAL : 0;
+}
+
+/// Page sizes that driver and NIC both know.
+PinRules RegPath::table_rules() const {
+  PinRules rules = parts_.driver.pin_rules();
+  rules.page_sizes &= parts_.device.tables.architecture().block_sizes();
+  return rules;
 }
 
 /// create_real_mr
@@ -163,6 +170,7 @@ translate::Region RegPath::region_of(const Mr& mr, verbs::Handle pd, verbs::Acce
   translate::Region region;
   region.grant = {mr.key, pd, access, mr.place.start, mr.length, true, parts_.driver.rkey_bits()};
   region.block = mr.plan.page_size;
+  if (parts_.driver.page_size == PageSizeChoice::per_run) region.block_sizes = table_rules().page_sizes;
   region.lead = mr.place.lead;
   region.map = mr.dma.device;
   return region;

@@ -59,6 +59,7 @@ class RegPath : private EndedCalls {
   translate::Region region_of(const Mr& mr, verbs::Handle pd, verbs::Access access) const;
   engine::Task<int> get_umem(Call& call, const verbs::RegMrRequest& request, Mr& mr);
   engine::Task<int> choose_page_size(Call& call, Mr& mr);
+  PinRules table_rules() const;
   engine::Task<int> create_mr(Call& call, const verbs::RegMrRequest& request, Mr& mr);
   engine::Task<int> release_umem(Call& call, const Mr& mr);
   /// How long the call's CPU stalls for the counters of a umem.

@@ -7,6 +7,7 @@ namespace {
 
 const Sections::Entrant<MptCacheParams> mpt_declared;
 const Sections::Entrant<MttCacheParams> mtt_declared;
+const Sections::Entrant<IcmCacheParams> icm_declared;
 const Sections::Entrant<MptLevel2Params> mpt_level2_declared;
 const Sections::Entrant<MttLevel2Params> mtt_level2_declared;
 const Sections::Entrant<CachePoolParams> pool_declared;
@@ -106,6 +107,26 @@ void MttCacheParams::declare(Declaration<MttCacheParams>& d) {
       .means("Bytes fetched on a miss; an entry has 8.")
       .source("N5: 64 B lines of 8 entries");
   d.field<Time>("latency", &MttCacheParams::latency)
+      .standard("6ns")
+      .range("0ns", "1us")
+      .means("Of a look-up.")
+      .source("estimate; not published");
+  declare_first_level(d);
+}
+
+void IcmCacheParams::declare(Declaration<IcmCacheParams>& d) {
+  d.section("nic.icm_cache", "Cache of lines of the map of the tables themselves: with nic.translation 'mapped_icm' only.");
+  d.field<std::uint32_t>("lines", &IcmCacheParams::lines)
+      .standard("256")
+      .range("0", "16777216")
+      .means("Lines held.")
+      .source("estimate; not published");
+  d.field<Bytes>("line", &IcmCacheParams::line)
+      .standard("64B")
+      .range("8B", "512B")
+      .means("Bytes fetched on a miss; an entry has 8.")
+      .source("estimate: as the others");
+  d.field<Time>("latency", &IcmCacheParams::latency)
       .standard("6ns")
       .range("0ns", "1us")
       .means("Of a look-up.")

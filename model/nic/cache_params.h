@@ -33,6 +33,11 @@ struct MttCacheParams : CacheParams {
   static void declare(Declaration<MttCacheParams>& d);
 };
 
+/// Of the third kind of line, where the architecture has one. It has neither a second level nor a share of the pool.
+struct IcmCacheParams : CacheParams {
+  static void declare(Declaration<IcmCacheParams>& d);
+};
+
 /// The second level of one kind of line.
 struct MptLevel2Params : CacheLevelParams {
   static void declare(Declaration<MptLevel2Params>& d);

@@ -10,6 +10,9 @@ std::unique_ptr<translate::Architecture> translation(const NicSettings& settings
   options.space = space;
   options.mpt_line = settings.mpt_cache.line;
   options.mtt_line = settings.mtt_cache.line;
+  options.icm_line = settings.icm_cache.line;
+  options.icm_page = settings.nic.icm_page;
+  options.inline_entries = settings.nic.inline_entries;
   options.contexts = settings.nic.contexts;
   options.allocation = settings.nic.table_allocation;
   options.table_entries = settings.nic.table_entries;
@@ -25,9 +28,9 @@ std::optional<Time> second_latency(const NicSettings& settings, const CacheLevel
 Walker::Settings walker_settings(const NicSettings& settings) {
   return {Clock(settings.nic.clock),
           settings.nic.walks,
-          {settings.mpt_cache.latency, settings.mtt_cache.latency},
+          {settings.mpt_cache.latency, settings.mtt_cache.latency, settings.icm_cache.latency},
           {second_latency(settings, settings.mpt_level2), second_latency(settings, settings.mtt_level2)},
-          {settings.mpt_cache.prefetch, settings.mtt_cache.prefetch}};
+          {settings.mpt_cache.prefetch, settings.mtt_cache.prefetch, settings.icm_cache.prefetch}};
 }
 
 std::unique_ptr<Cache> if_any(const char* name, const CacheLevelParams& params) {
@@ -66,6 +69,10 @@ Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const Ni
   walker.dma(dma);
   walker.caches(replacements.mpt_cache ? *replacements.mpt_cache : *mpt_cache);
   walker.caches(replacements.mtt_cache ? *replacements.mtt_cache : *mtt_cache);
+  if (walker.architecture().line_kinds().size() > 2) {
+    icm_cache = std::make_unique<Cache>("icm_cache", settings.icm_cache);
+    walker.caches(*icm_cache);
+  }
   wire_second_level(settings);
   doorbell.mmio(mmio);
   doorbell.work(scheduler);

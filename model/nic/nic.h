@@ -70,6 +70,7 @@ class Nic : public sc_core::sc_module, public ports::QueuePairs, public ports::N
   // The units, for those who read their counts.
   DmaEngine dma;
   std::unique_ptr<Cache> mpt_cache, mtt_cache;                ///< null where replaced
+  std::unique_ptr<Cache> icm_cache;                           ///< null where the architecture has no third kind of line
   std::unique_ptr<Cache> mpt_level2, mtt_level2, cache_pool;  ///< null where there is none
   Walker walker;
   Doorbell doorbell;

@@ -37,6 +37,16 @@ void NicParams::declare(Declaration<NicParams>& d) {
       .standard("0")
       .means("Translation entries of all MRs together at most, beyond which reg_mr fails with ENOMEM; 0: as many as table_space holds.")
       .source("mlx4: 2^log_num_mtt x 2^log_mtts_per_seg");
+  d.field("inline_entries", &NicParams::inline_entries)
+      .standard("2")
+      .range("1", "6")
+      .means("Addresses that a context holds with nic.translation 'inline'; an MR of more blocks has a table.")
+      .source("hns: 2 (HNS_ROCE_V2_MAX_INNER_MTPT_NUM); erdma: 4 (ERDMA_MAX_INLINE_MTT_ENTRIES), efa: 4");
+  d.field("icm_page", &NicParams::icm_page)
+      .standard("4KiB")
+      .range("4KiB", "256KiB")
+      .means("What one entry of the map stands for with nic.translation 'mapped_icm': a power of two.")
+      .source("mlx4: MLX4_ICM_PAGE_SHIFT (net/mlx4/icm.h); how the device keeps the map is not published");
   d.field("write_buffer", &NicParams::write_buffer)
       .standard("32KiB")
       .range("256B", "64MiB")

@@ -11,8 +11,8 @@ namespace mtsim::nic {
 struct NicParams {
   Frequency clock{};
   std::string translation;
-  Bytes table_space{}, write_buffer{};
-  std::uint32_t walks{}, contexts{};
+  Bytes table_space{}, write_buffer{}, icm_page{};
+  std::uint32_t walks{}, contexts{}, inline_entries{};
   translate::Allocation table_allocation{};
   std::uint64_t table_entries{};
   static void declare(Declaration<NicParams>& d);
@@ -46,6 +46,7 @@ struct NicSettings {
   NicParams nic;
   MptCacheParams mpt_cache;
   MttCacheParams mtt_cache;
+  IcmCacheParams icm_cache;
   RequesterParams requester;
   ResponderParams responder;
   FirmwareParams firmware;

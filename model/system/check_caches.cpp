@@ -48,6 +48,7 @@ void check_partition(const Config& config, const nic::CachePoolParams& pool) {
 void check_caches(const Config& config, const nic::NicSettings& nic) {
   check_first_level(config, "nic.mpt_cache", nic.mpt_cache);
   check_first_level(config, "nic.mtt_cache", nic.mtt_cache);
+  check_first_level(config, "nic.icm_cache", nic.icm_cache);
   check_level(config, "nic.mpt_cache.level2", nic.mpt_level2);
   check_level(config, "nic.mtt_cache.level2", nic.mtt_level2);
   const nic::CachePoolParams& pool = nic.cache_pool;

@@ -49,19 +49,22 @@ void add_prefetches(const std::string& name, const nic::Cache* cache, const nic:
 void collect_caches(const std::string& on, const nic::Nic& nic, const nic::NicSettings& settings, results::Report& report) {
   const nic::Walker& walker = nic.walker;
   const nic::Walker::Misses &mpt = walker.misses(0), &mtt = walker.misses(1);
-  const std::string mpt_cache = on + ".mpt_cache", mtt_cache = on + ".mtt_cache", pool = on + ".cache_pool";
+  const std::string mpt_cache = on + ".mpt_cache", mtt_cache = on + ".mtt_cache", icm_cache = on + ".icm_cache", pool = on + ".cache_pool";
   add_cache(mpt_cache, nic.mpt_cache.get(), mpt.total + mpt.second, mpt.longest, walker.walks(), report);
   add_cache(mpt_cache + ".level2", nic.mpt_level2.get(), mpt.total, mpt.longest, walker.walks(), report);
   add_cache(mtt_cache, nic.mtt_cache.get(), mtt.total + mtt.second, mtt.longest, walker.walks(), report);
   add_cache(mtt_cache + ".level2", nic.mtt_level2.get(), mtt.total, mtt.longest, walker.walks(), report);
+  if (nic.icm_cache) add_cache(icm_cache, nic.icm_cache.get(), walker.misses(2).total, walker.misses(2).longest, walker.walks(), report);
   add_cache(pool, nic.cache_pool.get(), mpt.total + mtt.total, std::max(mpt.longest, mtt.longest), walker.walks(), report);
   add_updates(mpt_cache, nic.mpt_cache.get(), settings.mpt_cache, report);
   add_updates(mpt_cache + ".level2", nic.mpt_level2.get(), settings.mpt_level2, report);
   add_updates(mtt_cache, nic.mtt_cache.get(), settings.mtt_cache, report);
   add_updates(mtt_cache + ".level2", nic.mtt_level2.get(), settings.mtt_level2, report);
+  add_updates(icm_cache, nic.icm_cache.get(), settings.icm_cache, report);
   add_updates(pool, nic.cache_pool.get(), settings.cache_pool, report);
   add_prefetches(mpt_cache, nic.mpt_cache.get(), settings.mpt_cache, walker.ahead(0), report);
   add_prefetches(mtt_cache, nic.mtt_cache.get(), settings.mtt_cache, walker.ahead(1), report);
+  if (nic.icm_cache) add_prefetches(icm_cache, nic.icm_cache.get(), settings.icm_cache, walker.ahead(2), report);
 }
 
 }  // namespace mtsim::system

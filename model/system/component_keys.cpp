@@ -49,7 +49,7 @@ std::vector<ComponentKey> component_keys() {
     keys.push_back(replacement_key(cache));
     keys.push_back(index_key(cache));
   }
-  for (const char* cache : {"nic.mpt_cache", "nic.mtt_cache"}) keys.push_back(prefetch_key(cache));
+  for (const char* cache : {"nic.mpt_cache", "nic.mtt_cache", "nic.icm_cache"}) keys.push_back(prefetch_key(cache));
   return keys;
 }
 

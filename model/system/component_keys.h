@@ -9,8 +9,8 @@
 namespace mtsim::system {
 
 /// Sections of the NIC's caches.
-inline constexpr std::array cache_sections{"nic.mpt_cache", "nic.mtt_cache", "nic.mpt_cache.level2", "nic.mtt_cache.level2",
-                                           "nic.cache_pool"};
+inline constexpr std::array cache_sections{"nic.mpt_cache",        "nic.mtt_cache",        "nic.icm_cache",
+                                           "nic.mpt_cache.level2", "nic.mtt_cache.level2", "nic.cache_pool"};
 
 struct ComponentKey {
   std::string path;                          ///< `nic.translation`

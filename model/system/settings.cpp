@@ -67,6 +67,22 @@ void check_network(const Config& config, const fabric::NetworkParams& network) {
   if (!std::has_single_bit(network.mtu.raw)) config.fail("network.mtu", "a path MTU is one of 256B, 512B, 1KiB, 2KiB and 4KiB");
 }
 
+/// What the translation architecture asks of the rest. Its own limits it tells for itself.
+void check_tables(const Config& config, const HostSettings& host) {
+  translate::ArchitectureOptions options;
+  options.space.length = host.nic.nic.table_space;
+  options.contexts = 64;
+  const auto architecture = translate::Architectures::make(host.nic.nic.translation, options);
+  if (architecture == nullptr) return;
+  if (host.driver.page_size == PageSizeChoice::per_run && !architecture->mixes_block_sizes())
+    config.fail("driver.page_size", fmt::format("per_run needs a table whose entries may differ in size, and those of {} may not; take "
+                                                "best for one size that fits the whole MR, or none for 4 KiB",
+                                                host.nic.nic.translation));
+  if (host.nic.mtt_cache.line < architecture->least_line())
+    config.fail("nic.mtt_cache.line",
+                fmt::format("must be at least {}B for nic.translation '{}'", architecture->least_line().raw, host.nic.nic.translation));
+}
+
 void check_host(const Config& config, const HostSettings& host) {
   if (!std::has_single_bit(host.pcie.lanes) && host.pcie.lanes != 12)
     config.fail("pcie.lanes", "a link has 1, 2, 4, 8, 12, 16 or 32 lanes");
@@ -76,16 +92,13 @@ void check_host(const Config& config, const HostSettings& host) {
   require_power_of_two(config, "pcie.max_read_request", host.pcie.max_read_request.raw);
   if (host.pcie.max_read_request < host.pcie.max_payload) config.fail("pcie.max_read_request", "must not be less than pcie.max_payload");
   check_caches(config, host.nic);
+  require_power_of_two(config, "nic.icm_page", host.nic.nic.icm_page.raw);
   require_power_of_two(config, "nic.contexts", host.nic.nic.contexts);
   if (host.driver.most_keys > host.nic.nic.contexts)
     config.fail("driver.most_keys", "must not be above nic.contexts, which is " + std::to_string(host.nic.nic.contexts));
-  // No architecture's entries differ in size within one MR so far; one whose entries do is left out here.
-  if (host.driver.page_size == PageSizeChoice::per_run)
-    config.fail("driver.page_size", fmt::format("per_run needs a table whose entries may differ in size, and those of {} may not; take "
-                                                "best for one size that fits the whole MR, or none for 4 KiB",
-                                                host.nic.nic.translation));
   require_known(config, iommu_key(), host.iommu.mode);
   require_known(config, translation_key(), host.nic.nic.translation);
+  check_tables(config, host);
   require_known(config, table_writer_key(), host.driver.table_writer);
   require_known(config, key_policy_key(), host.driver.keys);
   if (host.nic.nic.contexts * 64 >= host.nic.nic.table_space.raw)
@@ -129,6 +142,7 @@ HostSettings read_host(const Config& whole, const std::string& host) {
   s.nic.nic = config.read<nic::NicParams>();
   s.nic.mpt_cache = config.read<nic::MptCacheParams>();
   s.nic.mtt_cache = config.read<nic::MttCacheParams>();
+  s.nic.icm_cache = config.read<nic::IcmCacheParams>();
   s.nic.mpt_level2 = config.read<nic::MptLevel2Params>();
   s.nic.mtt_level2 = config.read<nic::MttLevel2Params>();
   s.nic.cache_pool = config.read<nic::CachePoolParams>();

@@ -28,6 +28,8 @@ struct Region {
   /// On demand, in the place of `map`: those of its pages that are present, counted from the start of its first block. As it is when the
   /// change that names it is committed.
   std::shared_ptr<const PresentMap> present;
+  /// Not 0: each contiguous run in the greatest blocks of these sizes (bit k: 2^k bytes) that fit it; `block` is the least of them then.
+  std::uint64_t block_sizes = 0;
   std::uint64_t keys = 0;  ///< not 0: its table holds so many keys of 16 bytes (KSM) and no addresses
   /// The first address with its place in the page.
   Iova start() const { return Iova(grant.start.raw + lead.raw); }
@@ -69,8 +71,9 @@ struct Walk {
   Key key;
   Iova address;
   std::uint32_t stage = 0;
-  std::uint64_t memo = 0;  ///< the architecture's own
-  bool writes = false;     ///< memory is going to be written
+  std::uint64_t memo = 0;        ///< the architecture's own
+  bool writes = false;           ///< memory is going to be written
+  std::uint32_t generation = 0;  ///< the architecture's own: of the region that `memo` was taken from
 };
 
 /// What a fetched line holds: meaningful to the architecture that gave it.
@@ -106,6 +109,13 @@ class Architecture {
   virtual ~Architecture() = default;
   virtual const std::vector<LineKind>& line_kinds() const = 0;
 
+  /// Block sizes that a table can hold: bit k stands for 2^k bytes.
+  virtual std::uint64_t block_sizes() const { return ~std::uint64_t{0}; }
+  /// Whether blocks of one region may differ in size.
+  virtual bool mixes_block_sizes() const { return false; }
+  /// The least line of entries (`mtt_line`) that it can do with.
+  virtual Bytes least_line() const { return Bytes(8); }
+
   /// Stages a region under its key; nothing changes before `commit`. False when the tables have no room left (ENOMEM).
   virtual bool build(const Region& region, TableWrites& out) = 0;
   /// Stages the end of a region.
@@ -139,7 +149,9 @@ struct ArchitectureOptions {
   TableSpace space;
   Allocation allocation = Allocation::first_fit;
   std::uint64_t table_entries = 0;  ///< entries of all tables together at most; 0: as many as the space holds
-  Bytes mpt_line{64}, mtt_line{64};
+  Bytes mpt_line{64}, mtt_line{64}, icm_line{64};
+  Bytes icm_page{4096};               ///< of a table space that is mapped itself: what one entry of that map stands for
+  std::uint64_t inline_entries = 2;   ///< addresses that a context holds, where it can hold some
   std::uint64_t contexts = 1u << 20;  ///< places for mkey contexts, a power of two; a key's place is its index modulo this
 };
 using Architectures = Registry<Architecture, const ArchitectureOptions&>;

@@ -31,7 +31,7 @@ ContextTable::ContextTable(const ArchitectureOptions& options, Place place, Byte
       place_mask_(static_cast<std::uint32_t>(options.contexts - 1)),
       entries_shift_(static_cast<unsigned>(std::countr_zero(options.mtt_line.raw / entry_bytes.raw))),
       context_shift_(static_cast<unsigned>(std::countr_zero(options.mpt_line.raw / context_bytes.raw))),
-      units_((options.space.length.raw - options.contexts * context_bytes.raw) / unit_.raw),
+      units_((options.space.length.raw - std::min(options.space.length.raw, options.contexts * context_bytes.raw)) / unit_.raw),
       kinds_{{"mpt", options.mpt_line}, {"mtt", options.mtt_line}},
       table_base_(options.space.base + Bytes(options.contexts * context_bytes.raw)) {
   if (options.table_entries != 0) units_ = std::min(units_, options.table_entries * entry_bytes.raw / unit_.raw);
@@ -177,9 +177,16 @@ void ContextTable::step(Walk& walk, Content content, Step& out) const {
     out.reason = Fault::key_of_keys;
     return;
   }
-  if (stage == 2) walk.memo = ((walk.address.raw + of.region.lead.raw) >> of.block_shift) - of.first_block;
-  else if (content != (Content(of.generation) << 32 | index)) return;
+  if (stage != 2 && content != (Content(of.generation) << 32 | index)) return;
+  if (walk.generation != of.generation) {
+    // A region that has taken the place of the one that the look-up began with may lie elsewhere.
+    if (walk.generation != 0 && walk.address.raw - of.region.grant.start.raw >= of.region.grant.length.raw) return;
+    walk.generation = of.generation;
+    if (of.layout.own_walk) walk.memo = locate(of.region, of.layout, walk.address);
+    else walk.memo = ((walk.address.raw + of.region.lead.raw) >> of.block_shift) - of.first_block;
+  }
   const std::uint32_t level = stage - 2;
+  if (of.layout.own_walk) return own_step(of, level, walk, out);
   if (level < of.layout.levels) {
     out.kind = Step::Kind::read;
     out.line_kind = mtt;
@@ -196,6 +203,20 @@ void ContextTable::step(Walk& walk, Content content, Step& out) const {
   out.kind = Step::Kind::done;
   out.address = region.map->block(walk.memo, region.block, region.start()) + Bytes(in_block);
   out.length = region.block - Bytes(in_block);
+}
+
+void ContextTable::own_step(const Entry& of, std::uint32_t level, const Walk& walk, Step& out) const {
+  if (level < levels_of(of.region, of.layout, walk.memo)) {
+    out.kind = Step::Kind::read;
+    out.line_kind = mtt;
+    out.tag = line_at(of.region, of.layout, level, walk.memo);
+    out.address = table_base_ + Bytes(out.tag * options_.mtt_line.raw);
+    return;
+  }
+  const DmaRun run = of.region.map->at(Bytes(walk.address.raw - of.region.grant.start.raw));
+  out.kind = Step::Kind::done;
+  out.address = run.start;
+  out.length = std::min(run.length, entry_rest(of.region, of.layout, walk.address));
 }
 
 void ContextTable::find_page(const Entry& of, Walk& walk, Step& out) const {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "translate/architecture.h"
+#include "translate/prefix_count.h"
 #include "translate/ranges.h"
 
 namespace mtsim::translate {
@@ -38,6 +39,9 @@ class ContextTable : public Architecture {
     std::uint32_t levels = 0;   ///< read one after the other; 0: the context says it all
     std::uint64_t entries = 0;  ///< written in all
     std::vector<Array> arrays;
+    /// Its entries are not one a block: `locate`, `levels_of`, `line_at` and `entry_rest` say what a look-up reads and finds.
+    bool own_walk = false;
+    std::vector<PrefixCount> counts;  ///< for those
   };
   /// Where contexts and tables are.
   enum class Place : std::uint8_t { host, device };
@@ -51,6 +55,16 @@ class ContextTable : public Architecture {
   /// row with an entry a block.
   virtual std::uint64_t line_of(const Layout&, std::uint32_t, std::uint64_t) const { return 0; }
 
+  // Of a layout with a walk of its own.
+  /// What a look-up of that address keeps in mind.
+  virtual std::uint64_t locate(const Region&, const Layout&, Iova) const { return 0; }
+  /// How many levels it reads.
+  virtual std::uint32_t levels_of(const Region&, const Layout& layout, std::uint64_t) const { return layout.levels; }
+  /// The line of level `level`, by what `locate` gave.
+  virtual std::uint64_t line_at(const Region&, const Layout&, std::uint32_t, std::uint64_t) const { return 0; }
+  /// How many bytes of the contiguous run that begins at an address its entry gives; they are cut where the run or the region ends.
+  virtual Bytes entry_rest(const Region&, const Layout&, Iova) const { return Bytes(~std::uint64_t{0}); }
+
   /// Room for `entries` in a row.
   bool take(std::uint64_t entries, Array& out);
   void give(const Layout& layout);
@@ -59,6 +73,11 @@ class ContextTable : public Architecture {
   std::uint64_t units() const { return units_; }
   Bytes unit() const { return unit_; }
   unsigned entries_shift() const { return entries_shift_; }
+  /// A kind of line besides contexts and entries; its number.
+  std::uint32_t add_kind(LineKind kind) {
+    kinds_.push_back(std::move(kind));
+    return static_cast<std::uint32_t>(kinds_.size() - 1);
+  }
 
  private:
   struct Entry {
@@ -89,6 +108,7 @@ class ContextTable : public Architecture {
   Content holder(std::uint32_t index) const { return Content(find(index)->generation) << 32 | index; }
   std::uint32_t stage(Entry change);
   void commit_entries(const EntryChange& change, Stale& stale);
+  void own_step(const Entry& of, std::uint32_t level, const Walk& walk, Step& out) const;
   void find_page(const Entry& of, Walk& walk, Step& out) const;
 
   ArchitectureOptions options_;

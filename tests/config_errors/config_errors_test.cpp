@@ -23,8 +23,8 @@ std::string run_with_set(const std::string& set) {
 }
 
 const std::string nic_keys =
-    "cache_pool, clock, contexts, firmware, mpt_cache, mtt_cache, requester, responder, table_allocation, table_entries, "
-    "table_space, translation, walks, write_buffer";
+    "cache_pool, clock, contexts, firmware, icm_cache, icm_page, inline_entries, mpt_cache, mtt_cache, requester, responder, "
+    "table_allocation, table_entries, table_space, translation, walks, write_buffer";
 
 }  // namespace
 
@@ -81,8 +81,8 @@ TEST_CASE("Access flags that there are not are refused at their place") {
 
 TEST_CASE("The name of a component that does not exist is told with those that do") {
   CHECK(run_with("nic: {translation: flat_mmt}\n") ==
-        "my.yaml:2:20: nic.translation: there is no translation architecture 'flat_mmt'; known: device, flat_mtt, pble, radix; did you "
-        "mean 'flat_mtt'?\n");
+        "my.yaml:2:20: nic.translation: there is no translation architecture 'flat_mmt'; known: device, flat_mtt, inline, mapped_icm, "
+        "page_table, pble, physical, radix, range; did you mean 'flat_mtt'?\n");
 }
 
 TEST_CASE("Caches that cannot be are refused at the place of what does not fit") {
@@ -123,6 +123,15 @@ TEST_CASE("Page sizes that differ within an MR are refused where the table canno
   CHECK(run_with("driver: {page_size: per_run}\n") ==
         "my.yaml:2:21: driver.page_size: per_run needs a table whose entries may differ in size, and those of flat_mtt may not; take best "
         "for one size that fits the whole MR, or none for 4 KiB\n");
+}
+
+TEST_CASE("What a translation architecture cannot do with is told") {
+  CHECK(run_with("nic: {translation: range, mtt_cache: {line: 16B}}\n") ==
+        "my.yaml:2:45: nic.mtt_cache.line: must be at least 32B for nic.translation 'range'\n");
+  CHECK(run_with("nic: {icm_page: 5000B}\n") == "my.yaml:2:17: nic.icm_page: must be a power of two\n");
+  CHECK(run_with("nic: {translation: page_tabel}\ndriver: {page_size: per_run}\n") ==
+        "my.yaml:2:20: nic.translation: there is no translation architecture 'page_tabel'; known: device, flat_mtt, inline, mapped_icm, "
+        "page_table, pble, physical, radix, range; did you mean 'page_table'?\n");
 }
 
 TEST_CASE("A misspelt kind of workload is the only complaint") {

@@ -36,6 +36,17 @@ TEST_CASE("Every key policy serves a program that registers each block") {
 
 TEST_CASE("Every table shape is filled by every table writer") {
   for (const std::string& shape : translate::Architectures::names())
+    for (const std::string& writer : kernel::TableWriters::names()) {
+      std::vector<std::string> sets{"nic.translation=" + shape, "driver.table_writer=" + writer, "nic.table_allocation=buddy"};
+      // Only there is memory contiguous to the device.
+      if (shape == "physical") sets.push_back("host.iommu.mode=translate");
+      check(sets);
+    }
+}
+
+TEST_CASE("Tables that may mix page sizes are filled run by run") {
+  for (const char* shape : {"page_table", "range"})
     for (const std::string& writer : kernel::TableWriters::names())
-      check({"nic.translation=" + shape, "driver.table_writer=" + writer, "nic.table_allocation=buddy"});
+      check({std::string("nic.translation=") + shape, "driver.table_writer=" + writer, "driver.page_size=per_run",
+             "host.memory.run_pages=40"});
 }

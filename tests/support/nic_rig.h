@@ -69,8 +69,9 @@ class KeepCq : public ports::CompletionQueue {
 };
 
 struct RigSettings {
-  nic::NicSettings nic{defaults<nic::NicParams>(),       defaults<nic::MptCacheParams>(),  defaults<nic::MttCacheParams>(),
-                       defaults<nic::RequesterParams>(), defaults<nic::ResponderParams>(), defaults<nic::FirmwareParams>()};
+  nic::NicSettings nic{defaults<nic::NicParams>(),      defaults<nic::MptCacheParams>(),  defaults<nic::MttCacheParams>(),
+                       defaults<nic::IcmCacheParams>(), defaults<nic::RequesterParams>(), defaults<nic::ResponderParams>(),
+                       defaults<nic::FirmwareParams>()};
   pcie::LinkParams pcie = defaults<pcie::LinkParams>();
   fabric::NetworkParams network = defaults<fabric::NetworkParams>();
   Time memory_read = ns(90), memory_write = ns(50);

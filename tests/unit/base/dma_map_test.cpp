@@ -86,6 +86,26 @@ TEST_CASE("each page knows its address and where its run begins", "[dma_map]") {
   }
 }
 
+TEST_CASE("runs that begin among some of the pages, and how far each goes on", "[dma_map]") {
+  std::mt19937_64 random(13);
+  for (int n = 0; n < 200; ++n) {
+    const Case c = random_case(random);
+    const DmaMap map(c.law, c.extents, Bytes(0), Bytes(c.frames.size() * 4096));
+    std::vector<std::uint64_t> begun{0};  // on the pages before
+    for (std::size_t i = 0; i < c.frames.size(); ++i) begun.push_back(begun.back() + (i == 0 || c.frames[i] != c.frames[i - 1] + 1));
+    for (int k = 0; k < 50; ++k) {
+      std::uint64_t first = random() % (c.frames.size() + 1), end = random() % (c.frames.size() + 1);
+      if (first > end) std::swap(first, end);
+      REQUIRE(map.count_starts(first, end) == begun[end] - begun[first]);
+      if (first == c.frames.size()) continue;
+      std::uint64_t last = first;
+      while (last + 1 < c.frames.size() && c.frames[last + 1] == c.frames[last] + 1) ++last;
+      REQUIRE(map.run_from(first) == DmaRun{Pa(c.frames[first] * 4096), page_bytes * (last - first + 1)});
+    }
+    CHECK(map.contiguous() == (begun.back() == 1));
+  }
+}
+
 TEST_CASE("whole segments that lie contiguous", "[frame_law]") {
   std::mt19937_64 random(13);
   for (int n = 0; n < 300; ++n) {
