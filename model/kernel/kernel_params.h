@@ -44,6 +44,11 @@ struct KernelParams {
   Time fork_time(const ForkReply& made) const;
   /// Of finding frames for them.
   Time reclaim_time(const ReclaimCounts& reclaimed) const;
+
+ private:
+  static void declare_memory(Declaration<KernelParams>& d);
+  static void declare_changes(Declaration<KernelParams>& d);
+  static void declare_fork(Declaration<KernelParams>& d);
 };
 
 }  // namespace mtsim::kernel
