@@ -53,7 +53,8 @@ Kernel::~Kernel() = default;
 void Kernel::end_of_elaboration() {
   fault_path_ = std::make_unique<FaultPath>(scheduler_, *cpus[0], params_, processes_);
   for (int nic = 0; nic < static_cast<int>(devices_.size()); ++nic)
-    devices_[static_cast<std::size_t>(nic)]->attach({*cpus[0], *memory[0], *command[nic], *umr[nic], *tables[nic], *fault_path_, queue_pairs[0]->port()});
+    devices_[static_cast<std::size_t>(nic)]->attach(
+        {*cpus[0], *memory[0], *command[nic], *umr[nic], *tables[nic], *fault_path_, queue_pairs[0]->port()});
 }
 
 void Kernel::start_of_simulation() {
@@ -73,7 +74,8 @@ ports::Cpus::Run Kernel::system_call(verbs::Thread thread, Time beyond_entry) {
 }
 
 ports::Cpus::Run Kernel::work_locked(verbs::Thread thread, Time span) {
-  return cpus->run(thread, ports::Work::syscall, span + processes_.of(thread).shared.count_mmap_lock(thread, scheduler_.now(), params_.line_transfer));
+  return cpus->run(thread, ports::Work::syscall,
+                   span + processes_.of(thread).shared.count_mmap_lock(thread, scheduler_.now(), params_.line_transfer));
 }
 
 Kernel::Answer Kernel::reg_mr(verbs::Thread thread, verbs::RegMrRequest request) {

@@ -35,9 +35,8 @@ std::vector<OdpRegion*> OdpPath::watched(const Span& pages) const {
 }
 
 bool OdpPath::changing(const Span& pages) const {
-  return std::any_of(changing_.begin(), changing_.end(), [&](const Span& span) {
-    return span.process == pages.process && span.first < pages.end && pages.first < span.end;
-  });
+  return std::any_of(changing_.begin(), changing_.end(),
+                     [&](const Span& span) { return span.process == pages.process && span.first < pages.end && pages.first < span.end; });
 }
 
 engine::Task<int> OdpPath::sleep_until_quiet(Call& call, const OdpRegion& region) {

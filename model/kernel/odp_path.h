@@ -133,7 +133,7 @@ class OdpPath {
   Sleepers changed_;                                  ///< those who wait for one to end
   std::vector<Owed> owed_;
   std::vector<std::unique_ptr<Watch>> watches_;  ///< of processes that have had a region
-  std::uint64_t workers_ = 0;  ///< begun so far
+  std::uint64_t workers_ = 0;                    ///< begun so far
 };
 
 }  // namespace mtsim::kernel

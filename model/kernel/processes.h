@@ -23,7 +23,8 @@ class Processes {
 
   Process& of(verbs::Thread thread) const { return thread < of_thread_.size() && of_thread_[thread] ? *of_thread_[thread] : first_; }
   /// A child of `parent`, with its limits; `threads` run in it from now on.
-  Process& add(engine::Scheduler& scheduler, const Process& parent, std::string name, std::unique_ptr<AddressSpace> space, std::span<const verbs::Thread> threads);
+  Process& add(engine::Scheduler& scheduler, const Process& parent, std::string name, std::unique_ptr<AddressSpace> space,
+               std::span<const verbs::Thread> threads);
   std::size_t count() const { return 1 + children_.size(); }
   /// Whom the OOM killer takes: the one with most pages in frames and swap, the older of equals (mm/oom_kill.c, oom_badness).
   const Process& largest() const;

@@ -14,7 +14,9 @@ std::uint64_t taken = 0;
 /// Every eighth key, none of them twice.
 class SparseKeys : public kernel::KeyPolicy {
  public:
-  std::optional<kernel::KeyGrant> take(const kernel::KeyNeed&, Time) override { return kernel::KeyGrant{Key(std::uint32_t(8 * ++taken), 0)}; }
+  std::optional<kernel::KeyGrant> take(const kernel::KeyNeed&, Time) override {
+    return kernel::KeyGrant{Key(std::uint32_t(8 * ++taken), 0)};
+  }
   bool keeps(const kernel::KeyGrant&) const override { return false; }
   void give_back(const kernel::KeyGrant&, Time) override {}
 };
