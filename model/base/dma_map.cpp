@@ -47,6 +47,8 @@ DmaMap::DmaMap(FrameLaw law, const std::vector<FrameExtent>& extents, Bytes lead
 
 std::vector<DmaMap::Piece>::const_iterator DmaMap::piece_of(std::uint64_t page) const {
   assert(page < pages().raw);
+  // Most ranges lie in one piece.
+  if (pieces_.size() == 1) return pieces_.begin();
   return std::prev(std::upper_bound(pieces_.begin(), pieces_.end(), page,
                                     [](std::uint64_t wanted, const Piece& candidate) { return wanted < candidate.first_page; }));
 }

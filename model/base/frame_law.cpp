@@ -50,7 +50,7 @@ std::uint64_t FrameLaw::draw_bits(std::uint64_t stream, std::uint64_t index) con
   return z ^ (z >> 31);
 }
 
-FrameLaw::Draw FrameLaw::draw(std::uint64_t segment) const {
+[[gnu::always_inline]] inline FrameLaw::Draw FrameLaw::draw(std::uint64_t segment) const {
   const std::uint64_t bits = draw_bits(segment_stream, segment);
   const unsigned log = (bits & 0xffffffff) < small_share_ ? small_log_ : large_log_;
   const std::uint64_t runs = segment_pages >> log;
@@ -59,7 +59,7 @@ FrameLaw::Draw FrameLaw::draw(std::uint64_t segment) const {
   return {log, odd_multiplier(bits >> 40 & 0xff, 8, runs), (bits >> 48) & (runs - 1), phase};
 }
 
-std::uint64_t FrameLaw::place_of_segment(std::uint64_t segment) const {
+[[gnu::always_inline]] inline std::uint64_t FrameLaw::place_of_segment(std::uint64_t segment) const {
   const std::uint64_t region = segment / region_segments;
   const std::uint64_t bits = draw_bits(region_stream, region);
   // A shift other than 0 keeps a region's first segment apart from the last one of the region before.
@@ -68,7 +68,7 @@ std::uint64_t FrameLaw::place_of_segment(std::uint64_t segment) const {
   return region * region_segments + place % region_segments;
 }
 
-std::uint64_t FrameLaw::frame(std::uint64_t number, Layout layout) const {
+[[gnu::always_inline]] inline std::uint64_t FrameLaw::frame(std::uint64_t number, Layout layout) const {
   if (contiguous_ || layout == Layout::linear) return number;
   const std::uint64_t segment = number / segment_pages;
   const std::uint64_t base = place_of_segment(segment) * segment_pages;
@@ -76,9 +76,9 @@ std::uint64_t FrameLaw::frame(std::uint64_t number, Layout layout) const {
   if (layout == Layout::segments) return base + within;
   const Draw d = draw(segment);
   const std::uint64_t turned = (within + d.phase) % segment_pages;
-  const std::uint64_t unit = std::uint64_t{1} << d.unit_log;
-  const std::uint64_t place = (d.multiplier * (turned / unit) + d.shift) & ((segment_pages >> d.unit_log) - 1);
-  return base + place * unit + turned % unit;
+  const std::uint64_t unit_mask = (std::uint64_t{1} << d.unit_log) - 1;
+  const std::uint64_t place = d.multiplier * (turned >> d.unit_log) + d.shift;
+  return base + ((place << d.unit_log) & (segment_pages - 1)) + (turned & unit_mask);
 }
 
 Pa FrameLaw::address(const FrameExtent& extent, std::uint64_t i) const {

@@ -23,6 +23,36 @@ void Channel::submit(unsigned agent, const Shape& shape, Notice* notice, Time ex
   if (watcher_ != nullptr) [[unlikely]]
     watcher_->submitted(agent);
   if (active_ != 0) settle(now);
+  ++usage_.requests;
+  extra += latency_;
+  // An idle channel sends the first cell at once, whoever comes next. Where that is all that the notice waits for, nothing is left to find
+  // out when its time has come. (A watcher is told of whole trains.)
+  const bool alone = shape.cells == 1;
+  if (active_ == 0 && free_ <= now && (alone || (of_first && notice != nullptr)) && watcher_ == nullptr) {
+    const Time cell = alone ? shape.last : shape.cell;
+    if (notice != nullptr) scheduler_.arm(*notice, now + cell + extra);
+    free_ = now + cell;
+    usage_.busy += cell;
+    turn_ = (agent + 1) % agents;
+    if (!alone) enqueue(agent, {shape.cells - 1, shape.cell, shape.last}).begun = true;
+    return;
+  }
+  Train& train = enqueue(agent, shape);
+  if (notice == nullptr) return;
+  train.notice = notice;
+  train.of_first = of_first && !alone;
+  train.extra = extra;
+  train.order = notice->order;
+  train.fire = [](Timer& t) {
+    auto& self = static_cast<Train&>(t);
+    self.channel->told(self);
+  };
+  const Time end = queues_[agent].bound;
+  scheduler_.arm(train, (train.of_first ? end - shape.length() + shape.cell : end) + extra);
+}
+
+Channel::Train& Channel::enqueue(unsigned agent, const Shape& shape) {
+  const Time now = scheduler_.now();
   if (spare_ == nullptr) [[unlikely]]
     more_trains();
   Train& train = *spare_;
@@ -30,30 +60,20 @@ void Channel::submit(unsigned agent, const Shape& shape, Notice* notice, Time ex
   train.channel = this;
   train.agent = agent;
   train.left = shape.cells;
-  train.of_first = of_first && shape.cells > 1;
-  train.begun = train.marked = false;
+  train.of_first = train.begun = train.marked = false;
   train.cell = shape.cell;
   train.last = shape.last;
   train.since = now;
-  train.extra = latency_ + extra;
-  train.notice = notice;
+  train.notice = nullptr;
   train.behind = nullptr;
 
+  if (free_ < now) free_ = now;  // an idle channel begins with what comes first
   Queue& queue = queues_[agent];
-  const Time start = std::max({now, free_, queue.head ? queue.bound : Time{}});
-  queue.bound = start + shape.length();
+  queue.bound = (queue.head ? std::max(free_, queue.bound) : free_) + shape.length();
   (queue.head ? queue.tail->behind : queue.head) = &train;
   queue.tail = &train;
   active_ |= 1u << agent;
-  if (free_ < now) free_ = now;  // an idle channel begins with what comes first
-  ++usage_.requests;
-  if (notice == nullptr) return;
-  train.order = notice->order;
-  train.fire = [](Timer& t) {
-    auto& self = static_cast<Train&>(t);
-    self.channel->told(self);
-  };
-  scheduler_.arm(train, (train.of_first ? start + train.cell : queue.bound) + train.extra);
+  return train;
 }
 
 void Channel::send(Train& train, std::uint32_t cells) {

@@ -13,10 +13,15 @@
 
 namespace mtsim::engine {
 
-/// Who is told when cells of a train have arrived. Lives until told.
-struct Notice {
+/// Who is told when cells of a train have arrived. Lives until told. `order`, of the timer that it is, is its sender's to set.
+struct Notice : Timer {
   void (*arrived)(Notice&) = nullptr;
-  Order order;
+  Notice() {
+    fire = [](Timer& timer) {
+      auto& self = static_cast<Notice&>(timer);
+      self.arrived(self);
+    };
+  }
 };
 
 class Channel {
@@ -79,6 +84,8 @@ class Channel {
     Time bound;  ///< no earlier than this the queue can be empty
   };
 
+  /// Puts a train without a notice behind what its agent has already submitted.
+  Train& enqueue(unsigned agent, const Shape& shape);
   void settle(Time until);
   void send(Train& train, std::uint32_t cells);
   void finish(Queue& queue);

@@ -27,7 +27,7 @@ class Wheel {
   Timer* take(Time limit) {
     Slot* slot = &slots_[base_ & slot_mask];
     if (slot->head == nullptr) {
-      if (size_ == 0 || !turn(limit)) return nullptr;
+      if (!turn(limit)) return nullptr;
       slot = &slots_[base_ & slot_mask];
     }
     Timer* head = slot->head;
@@ -42,6 +42,7 @@ class Wheel {
   Time earliest() const;
 
   std::uint64_t size() const { return size_; }
+  bool empty() const { return size_ == 0; }
 
  private:
   static constexpr int slot_shift = 12;
@@ -86,11 +87,12 @@ class Wheel {
     if (words_[index >> 6] == 0) summary_ &= ~(std::uint32_t{1} << (index >> 6));
   }
 
-  /// Makes the next slot with timers the current one, unless it lies beyond `limit`.
+  /// Makes the next slot with timers the current one, unless there is none or it lies beyond `limit`.
   bool turn(Time limit) {
+    std::int64_t target = summary_ != 0 ? next_occupied() : INT64_MAX;
     // A far timer can be due before what the wheel holds: the horizon may have moved since it was pushed.
-    const std::int64_t near = summary_ != 0 ? next_occupied() : INT64_MAX;
-    const std::int64_t target = far_slot_ < near ? (far_slot_ < base_ ? base_ : far_slot_) : near;
+    if (far_slot_ < target) [[unlikely]]
+      target = far_slot_ < base_ ? base_ : far_slot_;
     if (target > limit.raw >> slot_shift) return false;
     base_ = target;
     if (far_slot_ < base_ + slot_count) [[unlikely]]

@@ -21,7 +21,7 @@ void Doorbell::ring(std::uint32_t qpn, std::uint32_t producer, Bytes wqe_bytes) 
     spare_ = stores_.back().get();
   }
   Store& store = *spare_;
-  spare_ = store.next;
+  spare_ = store.spare;
   store.unit = this;
   store.qpn = qpn;
   store.producer = producer;
@@ -46,7 +46,7 @@ void Doorbell::arrived(Store& store) {
   Qp* qp = qps_.find(store.qpn);
   const std::uint32_t producer = store.producer;
   const bool carries_wqe = store.carries_wqe;
-  store.next = spare_;
+  store.spare = spare_;
   spare_ = &store;
   if (qp == nullptr || qp->state == verbs::QpState::reset) return;
   const Time now = scheduler_.now();

@@ -30,7 +30,7 @@ class Doorbell : public sc_core::sc_module, public ports::Doorbells {
     Doorbell* unit = nullptr;
     std::uint32_t qpn = 0, producer = 0;
     bool carries_wqe = false;
-    Store* next = nullptr;
+    Store* spare = nullptr;  ///< next one that is not in use
   };
   void arrived(Store& store);
 

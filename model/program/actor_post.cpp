@@ -25,12 +25,12 @@ Progress Actor::issue_post() {
 }
 
 Actor::List& Actor::list_of(NameId queue, Kind kind) {
-  List* free = nullptr;
-  for (const auto& list : lists_) {
-    if (list->queue == queue && list->kind == kind && open_lists_ != 0) return *list;
-    if (list->queue == 0 && !free) free = list.get();
-    if (open_lists_ == 0) break;
-  }
+  List* free = open_lists_ == 0 ? lists_.front().get() : nullptr;
+  if (!free)
+    for (const auto& list : lists_) {
+      if (list->queue == queue && list->kind == kind) return *list;
+      if (list->queue == 0 && !free) free = list.get();
+    }
   if (!free) {
     lists_.push_back(std::make_unique<List>());
     free = lists_.back().get();
@@ -98,7 +98,8 @@ void Actor::append_request(List& list) {
   line.wr = op_.wr;
   line.sges = op_.sges.size();
   // Few lines say what they expect, and copying the words of the others would cost more than the rest of the post.
-  if (op_.expect.given) line.expect = op_.expect;
+  if (op_.expect.given) [[unlikely]]
+    line.expect = op_.expect;
   else line.expect.given = false;
 }
 

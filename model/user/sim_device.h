@@ -119,7 +119,7 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
   void finish(verbs::Thread thread, verbs::Caller& caller);
   /// Null for a handle that stands for nothing (any more).
   Cq* find_cq(verbs::Handle cq) { return cq < cqs_.size() && cqs_[cq].alive ? &cqs_[cq] : nullptr; }
-  Qp* find_qp(verbs::Handle qp) { return qp < qps_.size() && qps_[qp].alive ? &qps_[qp] : nullptr; }
+  Qp* find_qp(verbs::Handle qp) { return qp < qp_at_.size() && qp_at_[qp] != nullptr && qp_at_[qp]->alive ? qp_at_[qp] : nullptr; }
   Srq* find_srq(verbs::Handle srq) { return srq < srqs_.size() && srqs_[srq].alive ? &srqs_[srq] : nullptr; }
   std::optional<Pa> allocate(Bytes length);
   /// Lays out the rings of a QP's queues: an errno.
@@ -172,6 +172,7 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
   std::deque<Cq> cqs_{1};
   std::deque<Srq> srqs_{1};
   std::deque<Qp> qps_{1};
+  std::vector<Qp*> qp_at_;  ///< the same by handle, for every post: a deque's index costs more than the rest of the look-up
 };
 
 }  // namespace mtsim::user

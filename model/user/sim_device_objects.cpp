@@ -182,6 +182,7 @@ engine::Flow SimDevice::create_qp_flow(Thread thread, Qp qp, ports::Kernel::QpOb
   if (reply.error == 0) {
     qp.qpn = static_cast<std::uint32_t>(reply.value);
     place(qps_, reply.handle) = std::move(qp);
+    place(qp_at_, reply.handle) = &qps_[reply.handle];
   } else {
     release(qp);
   }
