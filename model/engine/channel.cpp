@@ -38,6 +38,9 @@ void Channel::submit(unsigned agent, const Shape& shape, Notice* notice, Time ex
   train.extra = latency_ + extra;
   train.notice = notice;
   train.behind = nullptr;
+  train.own = train.of_first ? shape.cell : shape.length();
+  train.before = sent_;
+  if (free_ > now) train.before[sender_] -= (free_ - now).raw;
 
   Queue& queue = queues_[agent];
   const Time start = std::max({now, free_, queue.head ? queue.bound : Time{}});
@@ -56,18 +59,29 @@ void Channel::submit(unsigned agent, const Shape& shape, Notice* notice, Time ex
   scheduler_.arm(train, (train.of_first ? start + train.cell : queue.bound) + train.extra);
 }
 
+/// The cells that the notice waits for end at `at`, and what stands in `sent_` went before them, but for `counted` of their own.
+inline void Channel::mark(Train& train, Time at, Time counted) {
+  train.mark = at;
+  train.marked = true;
+  if (train.notice == nullptr) return;
+  Notice& notice = *train.notice;
+  notice.waited = at - train.since - train.own;
+  if (notice.waited.raw == 0) return;
+  for (unsigned agent = 0; agent < agents; ++agent) notice.behind[agent] = sent_[agent] - train.before[agent];
+  notice.behind[train.agent] -= counted.raw;
+}
+
 void Channel::send(Train& train, std::uint32_t cells) {
   if (!train.begun) {
     train.begun = true;
     usage_.wait(free_ - train.since);
     train.start = free_;
-    if (train.of_first) {
-      train.mark = free_ + train.cell;
-      train.marked = true;
-    }
+    if (train.of_first) mark(train, free_ + train.cell, {});
   }
   const Time span = cells == train.left ? train.rest() : Time(train.cell.raw * cells);
   free_ += span;
+  sent_[train.agent] += span.raw;
+  sender_ = train.agent;
   usage_.busy += span;
   train.left -= cells;
 }
@@ -76,10 +90,7 @@ void Channel::finish(Queue& queue) {
   Train& train = *queue.head;
   queue.head = train.behind;
   if (queue.head == nullptr) active_ &= ~(1u << train.agent);
-  if (!train.marked) {
-    train.mark = free_;
-    train.marked = true;
-  }
+  if (!train.marked) mark(train, free_, train.own);
   if (train.notice == nullptr) recycle(train);
   // Last, so that nothing need be kept across the call. A train that was given back still says what it was.
   if (watcher_ != nullptr) [[unlikely]]

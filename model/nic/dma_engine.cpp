@@ -34,10 +34,14 @@ void DmaEngine::read(ports::ReadBurst& burst) {
     ports::ReadBurst& self = *static_cast<ports::ReadBurst::Leg&>(notice).burst;
     auto& engine = *static_cast<DmaEngine*>(self.owner);
     // Completions break at MPS-aligned addresses, as the read completion boundary demands.
+    self.waited += notice.waited;
+    if (self.waits != nullptr) note_up(*self.waits, self.step, notice);
     engine.link->complete({pieces(self.address, self.asked, engine.payload_log_), self.asked}, self.data);
   };
   burst.data.arrived = [](engine::Notice& notice) {
     ports::ReadBurst& self = *static_cast<ports::ReadBurst::Leg&>(notice).burst;
+    self.waited += notice.waited;
+    if (self.waits != nullptr) note_down(*self.waits, self.step, notice);
     static_cast<DmaEngine*>(self.owner)->landed(self);
   };
   burst.owner = this;
@@ -76,7 +80,10 @@ void DmaEngine::landed(ports::ReadBurst& burst) {
   while (first_ != nullptr && first_->tags <= free_tags_) {
     ports::ReadBurst& waiting = *first_;
     first_ = waiting.next;
-    usage_.wait(scheduler_.now() - waiting.since);
+    const Time waited = scheduler_.now() - waiting.since;
+    usage_.wait(waited);
+    waiting.waited += waited;
+    if (waiting.waits != nullptr) waiting.waits->add(waiting.step, ports::Cause::tags, waited);
     issue(waiting);
   }
   if (over) burst.done(burst);

@@ -23,6 +23,7 @@ struct NicParams {
 struct PipeParams {
   Time interval{}, service{};
   std::uint32_t contexts{};
+  bool measures = true;  ///< whether it is noted what operations wait for; not the pipe's own
 };
 struct RequesterParams : PipeParams {
   Bytes buffer{};

@@ -75,6 +75,21 @@ class Inbox {
   ports::Packet* last_ = nullptr;
 };
 
+/// For how long the requester had no context while QPs waited for their turn.
+class Stalls {
+ public:
+  void turn(bool on, Time now) {
+    if (on) since_ = now;
+    else total_ += now - since_;
+    on_ = on;
+  }
+  Time until(Time now) const { return on_ ? total_ + (now - since_) : total_; }
+
+ private:
+  Time total_, since_;
+  bool on_ = false;
+};
+
 struct Qp {
   std::uint32_t qpn = 0;
   ports::QpAttributes attributes;
@@ -114,6 +129,14 @@ struct Qp {
   bool halted = false;  ///< a request failed: nothing further is taken up
   Qp* next_listed = nullptr;
   Turnstile sends;
+  /// What the piece that comes next has waited for so far.
+  struct Turns {
+    Time taken;     ///< when the piece before it was taken up
+    Time prepared;  ///< when that one's look-up was over
+    Time listed;    ///< when the QP last queued for its turn
+    Time stalled;   ///< of its turn: for want of a context
+  };
+  Turns turns;
 
   /// What the NIC keeps of each outstanding request, by index modulo the ring's depth.
   struct Outstanding {

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nic/responder_marks.h"
 #include "ports/rank.h"
 
 namespace mtsim::nic {
@@ -28,6 +29,10 @@ Responder::Responder(sc_core::sc_module_name module_name, engine::Scheduler& sch
 
 void Responder::take(Qp& qp, ports::Packet& packet) {
   packet.stamp.fill(scheduler_.now());
+  if (params_.measures) {
+    packet.waits.add(ports::Step::wire, ports::Cause::wire_out, packet.waited_out);
+    packet.waits.add(ports::Step::wire, ports::Cause::wire_in, packet.waited_in);
+  }
   qp.requests.push(packet);
   if (!qp.serving) {
     qp.serving = true;
@@ -37,6 +42,7 @@ void Responder::take(Qp& qp, ports::Packet& packet) {
 
 engine::Flow Responder::serve(Qp& qp) {
   while (ports::Packet* packet = qp.requests.pop()) {
+    note(*packet, ports::Step::responder_wait, ports::Cause::qp, packet->stamp[arrived]);
     if (!qp.receives()) ++dropped_;  // a QP that is not ready answers nothing
     else if (in_sequence(qp, *packet)) {
       if (!verbs::is_read_or_atomic(packet->opcode)) co_await data(qp, *packet);
@@ -99,7 +105,12 @@ void Responder::advance(Qp& qp, const ports::Packet& packet) {
   qp.expected_offset = packet.last ? 0 : packet.offset + packet.payload.raw;
 }
 
-Time Responder::take_up() { return pipe_.book(clock_.edge(scheduler_.now()), params_.interval).start + params_.service; }
+Time Responder::take_up(ports::Packet& packet, Time asked) {
+  const Time edge = clock_.edge(scheduler_.now()), start = pipe_.book(edge, params_.interval).start;
+  note(packet, ports::Step::responder_wait, ports::Cause::contexts, asked);
+  note(packet, ports::Step::responder_wait, ports::Cause::pipe, scheduler_.now() + edge - start);
+  return start + params_.service;
+}
 
 ports::Packet& Responder::reply_to(const Qp& qp, const ports::Packet& request, ports::Packet::Kind kind) {
   ports::Packet& reply = packets_.take();
@@ -112,6 +123,7 @@ ports::Packet& Responder::reply_to(const Qp& qp, const ports::Packet& request, p
   reply.request = request.request;
   reply.length = request.length;
   reply.stamp = request.stamp;
+  if (params_.measures) reply.waits = request.waits;
   return reply;
 }
 
@@ -134,7 +146,9 @@ void Responder::send_answer(Qp& qp, ports::Packet& reply, verbs::Nak nak) {
 engine::Flow Responder::acknowledge(Qp& qp, ports::Packet& reply) {
   Turnstile::Ticket ticket;
   qp.answers.enter(ticket);
+  const Time ready = scheduler_.now();
   co_await qp.answers.turn(ticket);
+  note(reply, ports::Step::response_wire, ports::Cause::qp, ready);
   network->transmit(reply);
   qp.answers.leave(ticket);
 }

@@ -182,6 +182,11 @@ bool Walker::probe(ports::Query& query, Time start) {
   return over && !stuck(query);
 }
 
+/// The query has waited from `since` up to now.
+inline void Walker::note(const ports::Query& query, ports::Cause cause, Time since) const {
+  if (query.waits != nullptr) query.waits->add(query.wait_step, cause, scheduler_.now() - since);
+}
+
 // After a probe that missed: query.step is the read that missed and query.ready the time at which that is known.
 engine::Task<int> Walker::walk(ports::Query& query) {
   if (stuck(query)) [[unlikely]]
@@ -198,26 +203,30 @@ engine::Task<int> Walker::walk(ports::Query& query) {
     if (Fetch* fetch = in_flight(kind, query.step.tag)) {
       ++misses.merged;
       co_await Merged(*fetch);
+      note(query, ports::Cause::merged, since);
     } else {
       bool waits = false;
       if (!holds_place) {
         waits = walks_.in_use() == walks_.places() || walks_.has_waiters();
         co_await walks_.take();
         holds_place = true;
+        note(query, ports::Cause::walk_slot, since);
       }
+      const Time asked = scheduler_.now();
       // While this one waited for its place another walk may have fetched the line, or begun to.
       if (Fetch* other = waits ? in_flight(kind, query.step.tag) : nullptr) {
         ++misses.merged;
         co_await Merged(*other);
+        note(query, ports::Cause::merged, asked);
       } else if (!of.holds(query.step.tag)) {
-        const Time asked = scheduler_.now();
         Fetch own{kind, query.step.tag, nullptr, nullptr, nullptr};
         begin_fetch(own);
         ports::DmaRead read(*dma.operator->(), query.step.address, architecture_->line_kinds()[kind].line, ports::Agent::tables,
-                            query.order);
+                            query.order, query.waits, query.wait_step);
         read.start();
         if (of.prefetcher) look_ahead(query, asked);
         co_await read;
+        note(query, ports::Cause::fetch, asked + read.waited);
         end_fetch(own, asked, query.wish.key);
         const translate::Content content = architecture_->content(kind, own.tag);
         of.cache->fill(own.tag, content, query.wish.pd);

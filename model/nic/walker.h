@@ -102,6 +102,7 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   static const translate::Content* find_second(Kind& kind, const ports::Query& query, Time& clock);
   Fetch* in_flight(std::uint32_t kind, std::uint64_t tag);
   void stop_at(const ports::Query& query, Time at);
+  void note(const ports::Query& query, ports::Cause cause, Time since) const;
   /// Whether it waits for a page fault to be served, which nobody does.
   static bool stuck(const ports::Query& query) { return query.fault && query.step.reason != translate::Fault::no_translation; }
   void begin_fetch(Fetch& fetch);

@@ -20,6 +20,7 @@ class WorkScheduler : public sc_core::sc_module, public WorkSource {
   Qp* take() override;
   bool has_work() const override { return first_ != nullptr; }
   void wait(std::coroutine_handle<> requester) override { requester_ = requester; }
+  void stalled(bool on) override;
 
   std::uint64_t fetches() const { return fetches_; }
   std::uint64_t fetched_wqes() const { return fetched_wqes_; }
@@ -35,6 +36,7 @@ class WorkScheduler : public sc_core::sc_module, public WorkSource {
   Qp* first_ = nullptr;
   Qp* last_ = nullptr;
   std::coroutine_handle<> requester_;
+  Stalls stalls_;
   std::uint64_t fetches_ = 0, fetched_wqes_ = 0;
 };
 

@@ -21,6 +21,27 @@ void operation_fields(Archive& a, Op& o) {
   a.bytes("", o.bytes);
 }
 
+/// Of operations that waited for anything.
+template <class Archive, class Op>
+void wait_fields(Archive& a, Op& o) {
+  const TotalTime latency = o.latency.latency().sum();
+  const std::uint64_t n = o.latency.latency().count();
+  const auto share = [&](TotalTime part) { return latency.raw <= 0 ? 0.0 : static_cast<double>(part.raw) / static_cast<double>(latency.raw); };
+  if (!o.waits.empty())
+    a.group("service", [&](auto& in) {
+      in.derived("", "share", share(service(o)));
+      in.derived("mean", "ns", mean_ns(service(o), n));
+    });
+  a.items("waited_for", o.waits, &WaitStats::name, [&](auto& in, auto& w) {
+    in.derived("", "share", share(w.total));
+    in.derived("mean", "ns", mean_ns(w.total, n));
+    in.time("p99", w.p99);
+    in.time("max", w.longest);
+    in.count("operations", w.operations);
+    in.total("total", w.total);
+  });
+}
+
 template <class Archive, class Call>
 void call_fields(Archive& a, Call& c) {
   a.count("calls", c.calls);
@@ -183,6 +204,9 @@ void report_fields(Archive& a, R& r) {
   a.items("operations", r.operations, &OperationStats::opcode, [](auto& in, auto& o) { operation_fields(in, o); });
   a.group("latency", [&](auto& in) {
     for (auto& o : r.operations) in.table(std::string(verbs::name(o.opcode)), o.latency);
+  });
+  a.group("waits", [&](auto& in) {
+    for (auto& o : r.operations) in.group(std::string(verbs::name(o.opcode)), [&](auto& each) { wait_fields(each, o); });
   });
   a.items("phases", r.phases, &PhaseStats::name, [](auto& in, auto& p) { phase_fields(in, p); });
   a.group("registration", [&](auto& in) { registration_fields(in, r.registration, r); });

@@ -11,6 +11,7 @@
 
 #include "base/units.h"
 #include "results/latency_table.h"
+#include "results/waits.h"
 #include "verbs/types.h"
 
 namespace mtsim::results {
@@ -26,6 +27,7 @@ struct OperationStats {
   std::uint64_t completed = 0;  ///< finished with any status, whether or not a CQE was asked for
   Bytes bytes;                  ///< payload of those that succeeded
   LatencyTable latency;         ///< of those that succeeded: from the post call's start to the CQE in memory, or where it would be
+  std::vector<WaitStats> waits;  ///< of the same; empty where none waited, or where that was not noted (run.measures)
 };
 
 /// What a call or a completion answered other than the program expected.

@@ -8,6 +8,7 @@
 #include "fabric/network.h"
 #include "results/human.h"
 #include "system/collect.h"
+#include "system/collect_waits.h"
 #include "system/host.h"
 #include "system/recorders.h"
 
@@ -120,6 +121,7 @@ results::Report Simulation::collect() const {
   report.window_end = report.simulated = scheduler_->now();
   for (const auto& host : hosts_) collect_host(*host, report);
   collect_network(*switch_, hosts_, report);
+  collect_waits(hosts_, report);
   return report;
 }
 
