@@ -65,6 +65,7 @@ engine::Flow Completion::write_cqe(Qp& qp, std::uint32_t index, verbs::Status st
   const std::uint32_t resets = qp.resets;
   ports::DmaWrite write(*dma.operator->(), qp.attributes.send_cq->next_slot(), Bytes(64), qp.requester_order);
   co_await write;
+  ++written_;
   ports::Wqe& wqe = qp.wqe(index);
   write.note(wqe.waits, ports::Step::completion);
   wqe.stamp[unsigned(ports::Step::completion)] = scheduler_.now();
@@ -78,6 +79,7 @@ engine::Flow Completion::write_receive_cqe(Qp& qp, std::uint32_t slot, verbs::St
   const std::uint32_t resets = qp.resets;
   ports::DmaWrite write(*dma.operator->(), qp.attributes.recv_cq->next_slot(), Bytes(64), qp.responder_order);
   co_await write;
+  ++written_;
   ports::Wqe& wqe = qp.attributes.receives->at(slot);
   write.note(wqe.waits, ports::Step::completion);
   wqe.stamp[unsigned(ports::Step::completion)] = scheduler_.now();

@@ -55,7 +55,10 @@ void DmaEngine::read(ports::ReadBurst& burst) {
 void DmaEngine::issue(ports::ReadBurst& burst) {
   account();
   free_tags_ -= burst.tags;
+  held_[unsigned(burst.agent)] += burst.tags;
   usage_.most = std::max<std::uint64_t>(usage_.most, tags_in_use());
+  if (drawn_) [[unlikely]]
+    tag_row_.level(scheduler_.now(), tags_in_use());
   // The part that these tags cover ends at an MRRS boundary, or with the burst.
   const std::uint64_t reach = burst.tags * limits_.max_read_request.raw - (burst.address.raw & (limits_.max_read_request.raw - 1));
   burst.asked = std::min(burst.length, Bytes(reach));
@@ -67,6 +70,7 @@ void DmaEngine::landed(ports::ReadBurst& burst) {
     draw_part(burst);
   account();
   free_tags_ += burst.tags;
+  held_[unsigned(burst.agent)] -= burst.tags;
   burst.address += burst.asked;
   burst.length -= burst.asked;
   const bool over = burst.length.raw == 0;
@@ -86,6 +90,8 @@ void DmaEngine::landed(ports::ReadBurst& burst) {
     if (waiting.waits != nullptr) waiting.waits->add(waiting.step, ports::Cause::tags, waited);
     issue(waiting);
   }
+  if (drawn_) [[unlikely]]
+    tag_row_.level(scheduler_.now(), tags_in_use());
   if (over) burst.done(burst);
 }
 
@@ -121,6 +127,7 @@ void DmaEngine::draw_part(const ports::ReadBurst& burst) const {
 
 void DmaEngine::draw(Timeline& timeline, const std::string& process) {
   drawn_ = true;
+  tag_row_ = TimelineRow(timeline, process, "PCIe tags in_use", Timeline::Kind::level);
   for (const auto& [agent, name] :
        {std::pair{ports::Agent::payload, "DMA reads of payload"}, std::pair{ports::Agent::tables, "DMA reads of tables"},
         std::pair{ports::Agent::control, "DMA reads of queues"}})

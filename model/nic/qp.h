@@ -49,6 +49,11 @@ class Turnstile {
     if (first_ != nullptr && first_->waiter) first_->waiter.resume();
   }
   bool empty() const { return first_ == nullptr; }
+  std::uint64_t length() const {
+    std::uint64_t n = 0;
+    for (const Ticket* ticket = first_; ticket != nullptr; ticket = ticket->next) ++n;
+    return n;
+  }
 
  private:
   Ticket* first_ = nullptr;
@@ -69,6 +74,8 @@ class Inbox {
     return packet;
   }
   bool empty() const { return first_ == nullptr; }
+  /// The oldest; null: none. `next` leads on.
+  const ports::Packet* first() const { return first_; }
 
  private:
   ports::Packet* first_ = nullptr;
@@ -162,6 +169,10 @@ struct Qp {
   // Responder and response side.
   Inbox requests, responses;
   bool serving = false, accepting = false;
+  // Where the piece being prepared and the request being served stand: told of a run in which nothing moves any more.
+  const char* prepares = "";
+  const char* serves = "";
+  const ports::Packet* served = nullptr;
   Turnstile answers;
   std::uint32_t expected = 0;         ///< the request that comes next: with the offset it stands for the expected PSN
   std::uint64_t expected_offset = 0;  ///< bytes of it that have come

@@ -169,7 +169,9 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
   qp.sends.enter(ticket);
   // Gather: SGEs of the list in order, each judged when a packet needs it; inline data came with the WQE and no key is checked.
   const bool gathers = piece.bytes != 0 && !verbs::has(wqe.flags, verbs::Send::inline_data);
+  qp.prepares = "waits for room in the requester's buffer";
   if (gathers) co_await buffer_.take(Bytes(piece.bytes));
+  qp.prepares = "is looked up";
   if (noted != nullptr) waits.add(repeated ? Step::retry : Step::schedule, ports::Cause::buffer, scheduler_.now() - taken);
   if (qp.still(attempt)) {
     stamp(wqe, Step::schedule) = scheduler_.now();
@@ -303,7 +305,7 @@ engine::Flow Requester::accept(Qp& qp) {
       }
       if (qp.lives(life)) {
         stamp(wqe, Step::scatter) = scheduler_.now();
-        keep(wqe, waits);
+        if (params_.measures) keep(wqe, waits);
         if (packet->last || status != verbs::Status::SUCCESS) over(qp, index, status);
       }
     }

@@ -42,6 +42,7 @@ void Responder::take(Qp& qp, ports::Packet& packet) {
 
 engine::Flow Responder::serve(Qp& qp) {
   while (ports::Packet* packet = qp.requests.pop()) {
+    qp.served = packet;
     note(*packet, ports::Step::responder_wait, ports::Cause::qp, packet->stamp[arrived]);
     if (!qp.receives()) ++dropped_;  // a QP that is not ready answers nothing
     else if (in_sequence(qp, *packet)) {
@@ -52,6 +53,7 @@ engine::Flow Responder::serve(Qp& qp) {
     ports::PacketPool::give(*packet);
   }
   qp.serving = false;
+  qp.served = nullptr;
 }
 
 // What the specification decides by the packet sequence number. True: the packet is what comes next, or a READ to be carried out again.

@@ -12,7 +12,9 @@ namespace mtsim::nic {
 // receive, as the data needs them. Nothing is written of a WRITE that is refused.
 engine::Task<int> Responder::data(Qp& qp, ports::Packet& packet) {
   const Time asked = scheduler_.now();
+  qp.serves = "waits for a responder context";
   co_await contexts_.take();
+  qp.serves = "is looked up";
   const Time begin = take_up(packet, asked);
   const std::uint32_t life = qp.life;
   const bool sends = verbs::is_send(packet.opcode);
@@ -26,7 +28,9 @@ engine::Task<int> Responder::data(Qp& qp, ports::Packet& packet) {
     if (!qp.receive_queue->has()) {
       co_await engine::Until(scheduler_, begin, qp.responder_order);
       const Time since = scheduler_.now();
+      qp.serves = "waits for a receive to be fetched";
       co_await qp.receive_queue->wait();
+      qp.serves = "is looked up";
       note(packet, packet.payload.raw == 0 ? ports::Step::responder_dma : ports::Step::responder_translation, ports::Cause::receive, since);
       if (qp.life != life) {
         contexts_.give();
@@ -61,7 +65,9 @@ engine::Task<int> Responder::data(Qp& qp, ports::Packet& packet) {
       }
       const Bytes run = std::min(query.length, Bytes(packet.payload.raw - done));
       const Time translated_at = scheduler_.now();
+      qp.serves = "waits for room in the write buffer";
       co_await ports::WriteRoom(*dma.operator->());
+      qp.serves = "is looked up";
       dma->write(query.physical, run, nullptr);
       done += run.raw;
       // What is not the last of the packet is part of the way to its last look-up.

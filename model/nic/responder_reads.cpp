@@ -25,10 +25,13 @@ engine::Task<int> Responder::read(Qp& qp, ports::Packet& packet) {
       note(packet, ports::Step::responder_wait, ports::Cause::qp, packet.stamp[arrived]);
     }
     const Time taken = scheduler_.now();
+    qp.serves = "waits for room in the responder's buffer";
     co_await buffer_.take(Bytes(bytes));
     note(packet, ports::Step::responder_wait, ports::Cause::buffer, taken);
     const Time asked = scheduler_.now();
+    qp.serves = "waits for a responder context";
     co_await contexts_.take();
+    qp.serves = "is looked up";
     const Time begin = take_up(packet, asked);
     packet.stamp[taken_up] = packet.stamp[judged] = packet.stamp[translated] = begin;
     verbs::Nak nak =
@@ -95,7 +98,9 @@ engine::Flow Responder::respond(Qp& qp, ports::Packet& reply, Pa from, Bytes las
 engine::Task<int> Responder::atomic(Qp& qp, ports::Packet& packet) {
   const std::uint32_t life = qp.life;
   const Time asked = scheduler_.now();
+  qp.serves = "waits for a responder context";
   co_await contexts_.take();
+  qp.serves = "is looked up";
   const Time begin = take_up(packet, asked);
   packet.stamp[taken_up] = packet.stamp[judged] = packet.stamp[translated] = begin;
   advance(qp, packet);

@@ -34,6 +34,26 @@ class Walker::Merged : Waiter {
   Fetch& fetch_;
 };
 
+/// Keeps a look-up in the list of those that wait for lines.
+class Walker::Listed : public Walking {
+ public:
+  Listed(Walker& walker, const ports::Query& of) : walker_(walker) {
+    query = &of;
+    next = walker.first_walk_;
+    if (next != nullptr) next->before = this;
+    walker.first_walk_ = this;
+  }
+  ~Listed() {
+    (before != nullptr ? before->next : walker_.first_walk_) = next;
+    if (next != nullptr) next->before = before;
+  }
+  Listed(const Listed&) = delete;
+  Listed& operator=(const Listed&) = delete;
+
+ private:
+  Walker& walker_;
+};
+
 Walker::Walker(sc_core::sc_module_name module_name, engine::Scheduler& scheduler, std::unique_ptr<translate::Architecture> architecture,
                Settings settings)
     : sc_module(module_name),
@@ -166,6 +186,7 @@ void Walker::stop_at(const ports::Query& query, Time at) {
 }
 
 bool Walker::probe(ports::Query& query, Time start) {
+  ++lookups_;
   query.walk = {query.wish.key, query.address, 0, 0, verbs::writes(query.wish.access)};
   query.verdict = verbs::Verdict::granted;
   query.fault = false;
@@ -182,6 +203,14 @@ bool Walker::probe(ports::Query& query, Time start) {
   return over && !stuck(query);
 }
 
+void Walker::note_chain(std::uint32_t shape, Time span) {
+  auto chain = std::find_if(chains_.begin(), chains_.end(), [shape](const Chain& c) { return c.shape == shape; });
+  if (chain == chains_.end()) chain = chains_.insert(chain, Chain{shape, 0, {}, {}});
+  ++chain->count;
+  chain->total += span;
+  chain->longest = std::max(chain->longest, span);
+}
+
 /// The query has waited from `since` up to now.
 inline void Walker::note(const ports::Query& query, ports::Cause cause, Time since) const {
   if (query.waits != nullptr) query.waits->add(query.wait_step, cause, scheduler_.now() - since);
@@ -193,6 +222,11 @@ engine::Task<int> Walker::walk(ports::Query& query) {
     co_await std::suspend_always{};
   bool holds_place = false;
   const Time begin = query.ready;
+  std::uint32_t shape = 0;
+  unsigned lines = 0;
+  most_walking_ = std::max(most_walking_, ++walking_);
+  Listed listed(*this, query);
+  const bool drawn = static_cast<bool>(walk_row_);
   for (;;) {
     co_await engine::Until(scheduler_, query.ready, query.order);
     const std::uint32_t kind = query.step.line_kind;
@@ -200,15 +234,26 @@ engine::Task<int> Walker::walk(ports::Query& query) {
     Kind& of = kinds_[kind];
     Misses& misses = of.misses;
     ++misses.count;
+    if (drawn) [[unlikely]]
+      miss_rows_[kind].level(since, misses.count);
+    if (lines != Chain::most_lines) shape |= (kind + 1) << (4 * lines++);
     if (Fetch* fetch = in_flight(kind, query.step.tag)) {
       ++misses.merged;
+      listed.state = "another look-up's fetch of";
       co_await Merged(*fetch);
       note(query, ports::Cause::merged, since);
     } else {
       bool waits = false;
       if (!holds_place) {
         waits = walks_.in_use() == walks_.places() || walks_.has_waiters();
+        listed.state = "a walk slot, to fetch";
+        ++queued_;
+        if (drawn) [[unlikely]]
+          draw_levels();
         co_await walks_.take();
+        --queued_;
+        if (drawn) [[unlikely]]
+          draw_levels();
         holds_place = true;
         note(query, ports::Cause::walk_slot, since);
       }
@@ -216,11 +261,13 @@ engine::Task<int> Walker::walk(ports::Query& query) {
       // While this one waited for its place another walk may have fetched the line, or begun to.
       if (Fetch* other = waits ? in_flight(kind, query.step.tag) : nullptr) {
         ++misses.merged;
+        listed.state = "another look-up's fetch of";
         co_await Merged(*other);
         note(query, ports::Cause::merged, asked);
       } else if (!of.holds(query.step.tag)) {
         Fetch own{kind, query.step.tag, nullptr, nullptr, nullptr};
         begin_fetch(own);
+        listed.state = "its own fetch of";
         ports::DmaRead read(*dma.operator->(), query.step.address, architecture_->line_kinds()[kind].line, ports::Agent::tables,
                             query.order, query.waits, query.wait_step);
         read.start();
@@ -248,7 +295,11 @@ engine::Task<int> Walker::walk(ports::Query& query) {
   }
   if (walk_row_) [[unlikely]]
     walk_row_.span("walk", begin, query.ready, {{"key", query.wish.key.raw}, {"address", query.address.raw}});
+  --walking_;
+  note_chain(shape, query.ready - begin);
   if (holds_place) walks_.give();
+  if (drawn) [[unlikely]]
+    draw_levels();
   co_return 0;
 }
 
@@ -288,8 +339,17 @@ engine::Flow Walker::fetch_ahead(std::uint32_t kind, std::uint64_t tag, Pa addre
   walks_.give();
 }
 
+void Walker::draw_levels() const {
+  busy_row_.level(scheduler_.now(), walks_.in_use());
+  queue_row_.level(scheduler_.now(), queued_);
+}
+
 void Walker::draw(Timeline& timeline, const std::string& process) {
   walk_row_ = TimelineRow(timeline, process, "NIC walks (look-ups that miss)", Timeline::Kind::overlapping);
+  busy_row_ = TimelineRow(timeline, process, "NIC walk slots in_use", Timeline::Kind::level);
+  queue_row_ = TimelineRow(timeline, process, "NIC look-ups without_slot", Timeline::Kind::level);
+  for (const translate::LineKind& kind : architecture_->line_kinds())
+    miss_rows_.emplace_back(timeline, process, "NIC " + kind.name + " lines missed", Timeline::Kind::level);
   for (const translate::LineKind& kind : architecture_->line_kinds())
     fetch_rows_.emplace_back(timeline, process, "NIC fetches of " + kind.name + " lines", Timeline::Kind::overlapping);
 }

@@ -5,6 +5,7 @@
 #include <array>
 #include <cassert>
 #include <cstdint>
+#include <cstring>
 
 #include "base/units.h"
 
@@ -118,11 +119,11 @@ class Waits {
     if (span.raw != 0) record(unsigned(step) * 32 + unsigned(cause), span.raw);
   }
   void append(const Waits& other) {
-    for (unsigned i = 0; i < other.count_; ++i) {
-      if (count_ == room) [[unlikely]]
-        return overflow(other, i);
-      entries_[count_++] = other.entries_[i];
-    }
+    if (count_ + other.count_ > room) [[unlikely]]
+      return overflow(other);
+    // In blocks: what is copied too much has no meaning there either.
+    for (unsigned i = 0; i < other.count_; i += block) std::memcpy(&entries_[count_ + i], &other.entries_[i], block * sizeof(Entry));
+    count_ += other.count_;
   }
   /// Those of an earlier attempt, or of an earlier piece, from that step on.
   void drop_from(Step step) {
@@ -154,11 +155,12 @@ class Waits {
     last.key = last.key - 31 + unsigned(Cause::several);
     last.span += span;
   }
-  [[gnu::cold]] void overflow(const Waits& other, unsigned from) {
-    for (unsigned i = from; i < other.count_; ++i) record(other.entries_[i].key, other.entries_[i].span);
+  [[gnu::cold]] void overflow(const Waits& other) {
+    for (const Entry& entry : other) record(entry.key, entry.span);
   }
 
-  std::array<Entry, room> entries_;
+  static constexpr unsigned block = 4;
+  std::array<Entry, room + block - 1> entries_;
   unsigned count_ = 0;
 };
 

@@ -225,6 +225,31 @@ void table(Page& page, const Room& room, const char* title, std::vector<std::str
   for (const T* item : shown) page.row(cells(*item), name_width, figure_width);
 }
 
+/// What look-ups that missed had to fetch, line by line.
+void chains(Page& page, const Report& r, const Room& room) {
+  struct Row {
+    std::string name;
+    std::uint64_t all, most;
+    const MissChains::Chain* chain;
+  };
+  std::vector<Row> rows;
+  for (const MissChains& m : r.miss_chains)
+    for (const MissChains::Chain& c : m.chains) rows.push_back({"  " + m.name + ": " + c.lines, m.lookups(), m.most, &c});
+  table(
+      page, room, "Misses in a row", {"look-ups", "of all", "mean", "longest", "at once", "most"}, rows,
+      [](const Row& row) { return row.chain->total.raw; },
+      [&](const Row& row) -> std::vector<std::string> {
+        const MissChains::Chain& c = *row.chain;
+        return {row.name,
+                human::count(c.lookups),
+                human::percent(static_cast<double>(c.lookups) / static_cast<double>(row.all)),
+                human::time_ns(mean_ns(c.total, c.lookups)),
+                human::time(c.longest),
+                fmt::format("{:.2f}", static_cast<double>(c.total.raw) / static_cast<double>(r.window().raw)),
+                human::count(row.most)};
+      });
+}
+
 void tables(Page& page, const Report& r, const Room& room) {
   const double window = seconds(r.window());
   const auto share = [&](double part, double whole) { return human::percent(whole > 0 ? part / whole : 0.0); };
@@ -254,6 +279,7 @@ void tables(Page& page, const Report& r, const Room& room) {
                 human::count(c.evictions),
                 human::time_ns(mean_ns(c.miss_time, c.misses()))};
       });
+  chains(page, r, room);
   table(
       page, room, "CPU time", {"CPUs", "user", "syscall", "register", "interrupt", "polling", "idle"}, r.cpus,
       [](const CpuStats& c) { return (c.user + c.system_call + c.registering() + c.interrupt + c.polling).raw; },
