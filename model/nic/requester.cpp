@@ -65,6 +65,7 @@ engine::Flow Requester::run() {
     pipe_.book(scheduler_.now(), params_.interval);
     ++pieces_;
     scheduler_.spawn(send(*qp, cut(*qp)));
+    if (qp->preparing < params_.qp_pieces) work->wake(*qp);
   }
 }
 
@@ -81,7 +82,7 @@ Requester::Piece Requester::cut(Qp& qp) {
     qp.request(piece.request).reading = true;
   }
   if (piece.request == qp.retired) qp.progress = scheduler_.now();
-  qp.preparing = true;
+  ++qp.preparing;
   if (piece.last) {
     qp.offset = 0;
     ++qp.next;
@@ -145,7 +146,7 @@ void Requester::note_schedule(Qp& qp, const ports::Wqe& wqe, bool repeated, port
     at = until;
   };
   pass(ports::Cause::qp, qp.turns.taken);
-  pass(ports::Cause::qp_lookup, qp.turns.prepared);
+  pass(ports::Cause::qp_lookup, std::min(qp.turns.prepared, qp.turns.listed));
   pass(ports::Cause::credits, qp.turns.listed);
   pass(ports::Cause::contexts, std::min(at + qp.turns.stalled, now));
   // Up to the next edge it would wait by itself.
@@ -225,7 +226,7 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
   }
   qp.turns.prepared = scheduler_.now();
   contexts_.give();
-  qp.preparing = false;
+  --qp.preparing;
   work->wake(qp);
 
   co_await payload;

@@ -24,6 +24,7 @@ Responder::Responder(sc_core::sc_module_name module_name, engine::Scheduler& sch
   // The pipe moves at edges: its spans are whole cycles.
   params_.interval = clock_.edge(params_.interval);
   params_.service = clock_.edge(params_.service);
+  params_.read_service = clock_.edge(params_.read_service);
   for (std::uint32_t i = 0; i < params.atomic_locks; ++i) locks_.push_back(std::make_unique<engine::Semaphore>(scheduler, 1));
 }
 
@@ -107,11 +108,11 @@ void Responder::advance(Qp& qp, const ports::Packet& packet) {
   qp.expected_offset = packet.last ? 0 : packet.offset + packet.payload.raw;
 }
 
-Time Responder::take_up(ports::Packet& packet, Time asked) {
+Time Responder::take_up(ports::Packet& packet, Time asked, Time more) {
   const Time edge = clock_.edge(scheduler_.now()), start = pipe_.book(edge, params_.interval).start;
   note(packet, ports::Step::responder_wait, ports::Cause::contexts, asked);
   note(packet, ports::Step::responder_wait, ports::Cause::pipe, scheduler_.now() + edge - start);
-  return start + params_.service;
+  return start + params_.service + more;
 }
 
 ports::Packet& Responder::reply_to(const Qp& qp, const ports::Packet& request, ports::Packet::Kind kind) {

@@ -32,7 +32,7 @@ engine::Task<int> Responder::read(Qp& qp, ports::Packet& packet) {
     qp.serves = "waits for a responder context";
     co_await contexts_.take();
     qp.serves = "is looked up";
-    const Time begin = take_up(packet, asked);
+    const Time begin = take_up(packet, asked, params_.read_service);
     packet.stamp[taken_up] = packet.stamp[judged] = packet.stamp[translated] = begin;
     verbs::Nak nak =
         offset == 0 ? verbs::check_request(verbs::Opcode::read, qp.attributes.access, qp.attributes.dest_rd_atomic) : verbs::Nak::none;
@@ -101,7 +101,7 @@ engine::Task<int> Responder::atomic(Qp& qp, ports::Packet& packet) {
   qp.serves = "waits for a responder context";
   co_await contexts_.take();
   qp.serves = "is looked up";
-  const Time begin = take_up(packet, asked);
+  const Time begin = take_up(packet, asked, params_.read_service);
   packet.stamp[taken_up] = packet.stamp[judged] = packet.stamp[translated] = begin;
   advance(qp, packet);
   verbs::Nak nak = verbs::check_request(packet.opcode, qp.attributes.access, qp.attributes.dest_rd_atomic);

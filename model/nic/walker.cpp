@@ -226,7 +226,6 @@ engine::Task<int> Walker::walk(ports::Query& query) {
   unsigned lines = 0;
   most_walking_ = std::max(most_walking_, ++walking_);
   Listed listed(*this, query);
-  const bool drawn = static_cast<bool>(walk_row_);
   for (;;) {
     co_await engine::Until(scheduler_, query.ready, query.order);
     const std::uint32_t kind = query.step.line_kind;
@@ -234,7 +233,7 @@ engine::Task<int> Walker::walk(ports::Query& query) {
     Kind& of = kinds_[kind];
     Misses& misses = of.misses;
     ++misses.count;
-    if (drawn) [[unlikely]]
+    if (walk_row_) [[unlikely]]
       miss_rows_[kind].level(since, misses.count);
     if (lines != Chain::most_lines) shape |= (kind + 1) << (4 * lines++);
     if (Fetch* fetch = in_flight(kind, query.step.tag)) {
@@ -247,13 +246,7 @@ engine::Task<int> Walker::walk(ports::Query& query) {
       if (!holds_place) {
         waits = walks_.in_use() == walks_.places() || walks_.has_waiters();
         listed.state = "a walk slot, to fetch";
-        ++queued_;
-        if (drawn) [[unlikely]]
-          draw_levels();
         co_await walks_.take();
-        --queued_;
-        if (drawn) [[unlikely]]
-          draw_levels();
         holds_place = true;
         note(query, ports::Cause::walk_slot, since);
       }
@@ -298,8 +291,6 @@ engine::Task<int> Walker::walk(ports::Query& query) {
   --walking_;
   note_chain(shape, query.ready - begin);
   if (holds_place) walks_.give();
-  if (drawn) [[unlikely]]
-    draw_levels();
   co_return 0;
 }
 
@@ -339,15 +330,10 @@ engine::Flow Walker::fetch_ahead(std::uint32_t kind, std::uint64_t tag, Pa addre
   walks_.give();
 }
 
-void Walker::draw_levels() const {
-  busy_row_.level(scheduler_.now(), walks_.in_use());
-  queue_row_.level(scheduler_.now(), queued_);
-}
-
 void Walker::draw(Timeline& timeline, const std::string& process) {
   walk_row_ = TimelineRow(timeline, process, "NIC walks (look-ups that miss)", Timeline::Kind::overlapping);
-  busy_row_ = TimelineRow(timeline, process, "NIC walk slots in_use", Timeline::Kind::level);
-  queue_row_ = TimelineRow(timeline, process, "NIC look-ups without_slot", Timeline::Kind::level);
+  walks_.draw(TimelineRow(timeline, process, "NIC walk slots in_use", Timeline::Kind::level),
+              TimelineRow(timeline, process, "NIC look-ups without_slot", Timeline::Kind::level));
   for (const translate::LineKind& kind : architecture_->line_kinds())
     miss_rows_.emplace_back(timeline, process, "NIC " + kind.name + " lines missed", Timeline::Kind::level);
   for (const translate::LineKind& kind : architecture_->line_kinds())

@@ -130,7 +130,6 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   void stop_at(const ports::Query& query, Time at);
   class Listed;
   void note_chain(std::uint32_t shape, Time span);
-  [[gnu::cold, gnu::noinline]] void draw_levels() const;
   void note(const ports::Query& query, ports::Cause cause, Time since) const;
   /// Whether it waits for a page fault to be served, which nobody does.
   static bool stuck(const ports::Query& query) { return query.fault && query.step.reason != translate::Fault::no_translation; }
@@ -152,8 +151,8 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   std::vector<Changed> changed_;  ///< by the commit under way
   engine::Flows flows_;
   std::vector<Chain> chains_;
-  std::uint64_t lookups_ = 0, walking_ = 0, most_walking_ = 0, queued_ = 0;
-  TimelineRow walk_row_, busy_row_, queue_row_;
+  std::uint64_t lookups_ = 0, walking_ = 0, most_walking_ = 0;
+  TimelineRow walk_row_;
   std::vector<TimelineRow> miss_rows_;  ///< by kind of line
   std::optional<ports::UnservedFault> unserved_fault_;
   std::vector<TimelineRow> fetch_rows_;  ///< by kind of line; empty: nobody draws

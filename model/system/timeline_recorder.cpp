@@ -107,6 +107,11 @@ TimelineRecorder::TimelineRecorder(results::TimelineFile& file, const QpNames& q
     };
     pipe(host.nic.requester.pipe(), "NIC requester pipe", "piece");
     pipe(host.nic.responder.pipe(), "NIC responder pipe", "piece");
+    const auto contexts = [&](const engine::Semaphore& pool, const char* in_use, const char* without) {
+      pool.draw(TimelineRow(file_, title, in_use, Timeline::Kind::level), TimelineRow(file_, title, without, Timeline::Kind::level));
+    };
+    contexts(host.nic.requester.contexts(), "NIC requester contexts in_use", "NIC pieces without_context");
+    contexts(host.nic.responder.contexts(), "NIC responder contexts in_use", "NIC requests without_context");
     host.nic.walker.draw(file_, title);
     host.nic.firmware.draw(file_, title);
     host.nic.dma.draw(file_, title);
