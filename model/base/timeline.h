@@ -47,6 +47,7 @@ class TimelineRow {
   void span(std::string_view name, Time begin, Time end, Timeline::Facts facts = {}) const {
     timeline_->span(row_, name, begin, end, facts);
   }
+  void level(Time at, std::uint64_t value) const { timeline_->level(row_, at, value); }
 
  private:
   Timeline* timeline_ = nullptr;

@@ -59,6 +59,14 @@ class Buffer : Timer {
   }
 
   const Usage& usage() const { return usage_; }
+  Bytes capacity() const { return Bytes(capacity_); }
+  /// Now: what has become free and was not asked for yet does not count.
+  Bytes in_use() const {
+    std::uint64_t used = capacity_ - free_;
+    for (const Release& release : releases_)
+      if (release.at <= scheduler_.now()) used -= release.bytes;
+    return Bytes(used);
+  }
 
  private:
   struct Release {

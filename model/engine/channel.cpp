@@ -30,8 +30,13 @@ void Channel::submit(unsigned agent, const Shape& shape, Notice* notice, Time ex
   const bool alone = shape.cells == 1;
   if (active_ == 0 && free_ <= now && (alone || (of_first && notice != nullptr)) && watcher_ == nullptr) {
     const Time cell = alone ? shape.last : shape.cell;
-    if (notice != nullptr) scheduler_.arm(*notice, now + cell + extra);
+    if (notice != nullptr) {
+      notice->waited = {};
+      scheduler_.arm(*notice, now + cell + extra);
+    }
     free_ = now + cell;
+    sent_[agent] += cell.raw;
+    sender_ = agent;
     usage_.busy += cell;
     turn_ = (agent + 1) % agents;
     if (!alone) enqueue(agent, {shape.cells - 1, shape.cell, shape.last}).begun = true;
@@ -41,6 +46,9 @@ void Channel::submit(unsigned agent, const Shape& shape, Notice* notice, Time ex
   if (notice == nullptr) return;
   train.notice = notice;
   train.of_first = of_first && !alone;
+  train.own = train.of_first ? shape.cell : shape.length();
+  train.before = sent_;
+  train.before[sender_] -= (free_ - now).raw;  // of a cell that is being sent, what is still to come
   train.extra = extra;
   train.order = notice->order;
   train.fire = [](Timer& t) {
@@ -76,30 +84,38 @@ Channel::Train& Channel::enqueue(unsigned agent, const Shape& shape) {
   return train;
 }
 
-void Channel::send(Train& train, std::uint32_t cells) {
+/// The cells that the notice waits for end at `at`, and what stands in `sent_` went before them, but for `counted` of their own.
+inline void Channel::mark(Train& train, Time at, Time counted) {
+  train.mark = at;
+  train.marked = true;
+  if (train.notice == nullptr) return;
+  Notice& notice = *train.notice;
+  notice.waited = at - train.since - train.own;
+  if (notice.waited.raw == 0) return;
+  for (unsigned agent = 0; agent < agents; ++agent) notice.behind[agent] = sent_[agent] - train.before[agent];
+  notice.behind[train.agent] -= counted.raw;
+}
+
+[[gnu::always_inline]] inline void Channel::send(Train& train, std::uint32_t cells) {
   if (!train.begun) {
     train.begun = true;
     usage_.wait(free_ - train.since);
     train.start = free_;
-    if (train.of_first) {
-      train.mark = free_ + train.cell;
-      train.marked = true;
-    }
+    if (train.of_first) mark(train, free_ + train.cell, {});
   }
   const Time span = cells == train.left ? train.rest() : Time(train.cell.raw * cells);
   free_ += span;
+  sent_[train.agent] += span.raw;
+  sender_ = train.agent;
   usage_.busy += span;
   train.left -= cells;
 }
 
-void Channel::finish(Queue& queue) {
+[[gnu::always_inline]] inline void Channel::finish(Queue& queue) {
   Train& train = *queue.head;
   queue.head = train.behind;
   if (queue.head == nullptr) active_ &= ~(1u << train.agent);
-  if (!train.marked) {
-    train.mark = free_;
-    train.marked = true;
-  }
+  if (!train.marked) mark(train, free_, train.own);
   if (train.notice == nullptr) recycle(train);
   // Last, so that nothing need be kept across the call. A train that was given back still says what it was.
   if (watcher_ != nullptr) [[unlikely]]

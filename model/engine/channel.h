@@ -15,7 +15,12 @@ namespace mtsim::engine {
 
 /// Who is told when cells of a train have arrived. Lives until told. `order`, of the timer that it is, is its sender's to set.
 struct Notice : Timer {
+  static constexpr unsigned agents = 4;
   void (*arrived)(Notice&) = nullptr;
+  // Once told: what was sent before these cells from the moment at which they were submitted, in all and by agent (which has no meaning
+  // where it is nothing in all).
+  Time waited;
+  std::array<std::int64_t, agents> behind;
   Notice() {
     fire = [](Timer& timer) {
       auto& self = static_cast<Notice&>(timer);
@@ -26,7 +31,7 @@ struct Notice : Timer {
 
 class Channel {
  public:
-  static constexpr unsigned agents = 4;
+  static constexpr unsigned agents = Notice::agents;
 
   /// `latency` passes between the end of a cell on the wire and its arrival at the far end.
   Channel(Scheduler& scheduler, Time latency) : scheduler_(scheduler), latency_(latency) {}
@@ -74,6 +79,8 @@ class Channel {
     Time start;  ///< of its first cell, once begun
     Time mark;   ///< end of the cell that the notice waits for, once sent
     Time extra;  ///< from that end to the notice
+    Time own;    ///< of the cells that the notice waits for
+    std::array<std::int64_t, agents> before;  ///< what each agent had sent when it was submitted
     Notice* notice;
     Train* behind;  ///< next in its agent's queue, or in the free list
     Time rest() const { return Time(cell.raw * (left - 1)) + last; }
@@ -91,6 +98,7 @@ class Channel {
   void finish(Queue& queue);
   void told(Train& train);
   Time earliest_mark(const Train& train) const;
+  void mark(Train& train, Time at, Time counted);
   void more_trains();
   void recycle(Train& train);
 
@@ -100,6 +108,8 @@ class Channel {
   unsigned active_ = 0;  ///< bit set of agents with something to send
   unsigned turn_ = 0;    ///< the agent whose turn is next
   Time free_;            ///< end of the last cell sent
+  unsigned sender_ = 0;  ///< whose it was
+  std::array<std::int64_t, agents> sent_{};  ///< by agent, the last cell whole
   Usage usage_;
   Watcher* watcher_ = nullptr;
   std::vector<std::unique_ptr<Train[]>> slabs_;

@@ -50,10 +50,9 @@ bool Scheduler::serve(unsigned timers) {
   for (; timers != 0 && !stopped(); --timers) {
     // Asked before the wheel turns: a foreign process that the model has just woken may still arm a timer for any time from then on.
     if (!alone_) limit_ = std::max(horizon(), now_);
-    Timer* timer = wheel_.take(std::min(limit_, next_deadline_));
+    Timer* timer = wheel_.take(std::min(limit_, bound_));
     if (timer == nullptr) {
-      if (next_deadline_ == Deadline::never || next_deadline_ > limit_) return false;
-      serve_deadline();
+      if (!serve_bound()) return false;
       continue;
     }
     now_ = timer->when;
@@ -63,10 +62,26 @@ bool Scheduler::serve(unsigned timers) {
   return !stopped();
 }
 
+bool Scheduler::serve_bound() {
+  if (next_sample_ < next_deadline_) {
+    const Time timer = wheel_.size() != 0 ? wheel_.earliest() : Deadline::never;
+    if (timer <= limit_ && timer < next_deadline_) {
+      now_ = std::max(now_, next_sample_);
+      next_sample_ = sampler_(now_);
+      set_bound();
+      return true;
+    }
+  }
+  if (next_deadline_ == Deadline::never || next_deadline_ > limit_) return false;
+  serve_deadline();
+  return true;
+}
+
 void Scheduler::serve_deadline() {
   const Time when = next_deadline_;
   Deadline* deadline = deadlines_.take();
   next_deadline_ = deadlines_.next();
+  set_bound();
   if (deadline == nullptr) return;
   now_ = when;
   ++timed_events_;
@@ -85,6 +100,7 @@ void Scheduler::drain() {
   // The kernel must not be sent to a moment that has no meaning any more: its time would count.
   deadlines_.settle();
   next_deadline_ = deadlines_.next();
+  set_bound();
   const Time timer = wheel_.size() != 0 ? wheel_.earliest() : Deadline::never;
   if (std::min(timer, next_deadline_) <= std::min(end_, Deadline::never - ps(1))) wake_kernel();
 }

@@ -3,6 +3,7 @@
 // exact order.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -36,6 +37,7 @@ class Scheduler : public sc_core::sc_module {
   void watch(Deadline& deadline, Time when) {
     deadlines_.watch(deadline, when);
     next_deadline_ = deadlines_.next();
+    set_bound();
     if (!draining_) [[unlikely]]
       wake_kernel();
   }
@@ -52,6 +54,13 @@ class Scheduler : public sc_core::sc_module {
   void set_strict(bool strict) { strict_ = strict; }
   /// `beat` is called every few ten thousand steps: for progress, not for the model.
   void set_heartbeat(std::function<void()> beat) { heartbeat_ = std::move(beat); }
+  /// `sampler` is called at `first` and then at the times that it answers, as far as something happens after them: it looks, changes
+  /// nothing, and a run is no longer for it. It may come late, at the time that it is told.
+  void set_sampler(Time first, std::function<Time(Time)> sampler) {
+    next_sample_ = first;
+    sampler_ = std::move(sampler);
+    set_bound();
+  }
   /// Asks a run to stop after the current step; may be called from a signal handler.
   void request_stop() { stop_.store(true, std::memory_order_relaxed); }
   bool stopped() const { return stop_.load(std::memory_order_relaxed); }
@@ -67,8 +76,11 @@ class Scheduler : public sc_core::sc_module {
   /// Serves up to so many timers; false when none is left that may be served now. Foreign processes can become active only by what the
   /// model itself does: that shows in horizon(), which is asked again before each busy picosecond when there are any.
   bool serve(unsigned timers);
+  /// No timer lies before the bound. False: nothing that may be served now.
+  bool serve_bound();
   /// The earliest deadline's moment has come, and no timer lies before it.
   void serve_deadline();
+  void set_bound() { bound_ = std::min(next_deadline_, next_sample_); }
   void wake_kernel();
   /// The last picosecond that may be simulated before the kernel must have its turn.
   Time horizon() const;
@@ -76,6 +88,8 @@ class Scheduler : public sc_core::sc_module {
   Wheel wheel_;
   Deadlines deadlines_;
   Time next_deadline_ = Deadline::never;
+  Time next_sample_ = Deadline::never;
+  Time bound_ = Deadline::never;  ///< the earlier of the two
   Flows flows_;
   sc_core::sc_event due_;
   Time now_;
@@ -87,6 +101,7 @@ class Scheduler : public sc_core::sc_module {
   bool alone_ = false;  ///< no process but ours exists: nothing foreign can happen while the model runs
   std::atomic<bool> stop_{false};
   std::function<void()> heartbeat_;
+  std::function<Time(Time)> sampler_;
   std::uint64_t timed_events_ = 0;
   std::uint64_t kernel_events_ = 0;
 };

@@ -5,6 +5,7 @@
 #include <coroutine>
 #include <cstdint>
 
+#include "base/timeline.h"
 #include "engine/scheduler.h"
 #include "engine/usage.h"
 
@@ -28,6 +29,8 @@ class Semaphore {
       since_ = pool_.scheduler_.now();
       (pool_.first_ ? pool_.last_->next_ : pool_.first_) = this;
       pool_.last_ = this;
+      ++pool_.waiting_;
+      pool_.draw_levels();
     }
     void await_resume() const {}
 
@@ -46,9 +49,11 @@ class Semaphore {
   void give(std::uint64_t n = 1) {
     settle();
     free_ += n;
+    draw_levels();
     while (first_ != nullptr && first_->n_ <= free_) {
       Take* next = first_;
       first_ = next->next_;
+      --waiting_;
       grant(next->n_);
       usage_.wait(scheduler_.now() - next->since_);
       // The awaiter lives in the frame that is about to run: nothing of it is touched after this.
@@ -59,6 +64,11 @@ class Semaphore {
   std::uint64_t places() const { return places_; }
   std::uint64_t in_use() const { return places_ - free_; }
   bool has_waiters() const { return first_ != nullptr; }
+  /// Draws how many places are in use and how many takers wait, from now on. Whoever may look at a pool may draw it.
+  void draw(const TimelineRow& in_use, const TimelineRow& waiting) const {
+    busy_row_ = in_use;
+    waiting_row_ = waiting;
+  }
   /// `busy` counts place-time up to now.
   Usage usage() const {
     Usage u = usage_;
@@ -75,14 +85,23 @@ class Semaphore {
     settle();
     free_ -= n;
     usage_.most = std::max(usage_.most, in_use());
+    draw_levels();
+  }
+  void draw_levels() const {
+    if (!busy_row_) [[likely]]
+      return;
+    busy_row_.level(scheduler_.now(), in_use());
+    waiting_row_.level(scheduler_.now(), waiting_);
   }
 
   Scheduler& scheduler_;
   std::uint64_t places_, free_;
   Take* first_ = nullptr;
   Take* last_ = nullptr;
+  std::uint64_t waiting_ = 0;
   Usage usage_;
   Time since_;
+  mutable TimelineRow busy_row_, waiting_row_;
 };
 
 }  // namespace mtsim::engine

@@ -42,7 +42,6 @@ class Wheel {
   Time earliest() const;
 
   std::uint64_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
 
  private:
   static constexpr int slot_shift = 12;

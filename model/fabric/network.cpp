@@ -71,6 +71,7 @@ Time Switch::transmit(ports::Packet& packet) {
   if (watcher_ != nullptr) [[unlikely]]
     tell_leaving(packet);
   const auto sent = up_[packet.source_port].book(scheduler_.now(), byte_time_.of(packet.wire));
+  packet.waited_out = sent.start - scheduler_.now();
   packet.fire = [](engine::Timer& timer) {
     auto& p = static_cast<ports::Packet&>(timer);
     p.network->arrive(p);
@@ -87,6 +88,7 @@ void Switch::arrive(ports::Packet& packet) {
   engine::Server& output = down_[packet.port];
   PortCounts& counts = counts_[packet.port];
   const auto sent = output.book(now, byte_time_.of(packet.wire));
+  packet.waited_in = sent.start - now;
   counts.packets += packet.packets;
   counts.bytes += packet.wire.raw;
   counts.payload_bytes += packet.payload.raw;

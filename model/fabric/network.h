@@ -51,6 +51,9 @@ class Switch : public sc_core::sc_module, public ports::Network, private ports::
   const PortCounts& counts(std::uint32_t port) const { return counts_[port]; }
   /// Most bytes that stood in the output's queue at once.
   Bytes deepest(std::uint32_t port) const;
+  /// The links themselves, for those who ask how far they are booked.
+  const engine::Server& up(std::uint32_t port) const { return up_[port]; }
+  const engine::Server& down(std::uint32_t port) const { return down_[port]; }
   /// The link from the host to the switch.
   const engine::Usage& up_usage(std::uint32_t port) const { return up_[port].usage(); }
   /// The link from the switch to the host.

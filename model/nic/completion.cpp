@@ -12,6 +12,11 @@ void Completion::answered(Qp& qp, std::uint32_t index, verbs::Status status) {
   while (qp.retired != qp.producer && qp.request(qp.retired).answered) {
     const std::uint32_t oldest = qp.retired++;
     const verbs::Status outcome = qp.request(oldest).status;
+    if (oldest != index && outcome == verbs::Status::SUCCESS) {
+      ports::Wqe& wqe = qp.wqe(oldest);
+      const ports::Step last = qp.connected() ? ports::Step::scatter : ports::Step::wire;
+      wqe.waits.add(ports::Step::completion, ports::Cause::qp, scheduler_.now() - wqe.stamp[unsigned(last)]);
+    }
     retire(qp, oldest, outcome);
     if (outcome != verbs::Status::SUCCESS) return fail(qp);
   }
@@ -58,8 +63,11 @@ void Completion::retire(Qp& qp, std::uint32_t index, verbs::Status status) {
 engine::Flow Completion::write_cqe(Qp& qp, std::uint32_t index, verbs::Status status) {
   ++cqes_;
   const std::uint32_t resets = qp.resets;
-  co_await ports::DmaWrite(*dma.operator->(), qp.attributes.send_cq->next_slot(), Bytes(64), qp.requester_order);
+  ports::DmaWrite write(*dma.operator->(), qp.attributes.send_cq->next_slot(), Bytes(64), qp.requester_order);
+  co_await write;
+  ++written_;
   ports::Wqe& wqe = qp.wqe(index);
+  write.note(wqe.waits, ports::Step::completion);
   wqe.stamp[unsigned(ports::Step::completion)] = scheduler_.now();
   log->ended(qp.qpn, wqe, status);
   // The library empties the CQ of what a QP left there when it resets the QP.
@@ -69,8 +77,11 @@ engine::Flow Completion::write_cqe(Qp& qp, std::uint32_t index, verbs::Status st
 engine::Flow Completion::write_receive_cqe(Qp& qp, std::uint32_t slot, verbs::Status status) {
   ++cqes_;
   const std::uint32_t resets = qp.resets;
-  co_await ports::DmaWrite(*dma.operator->(), qp.attributes.recv_cq->next_slot(), Bytes(64), qp.responder_order);
+  ports::DmaWrite write(*dma.operator->(), qp.attributes.recv_cq->next_slot(), Bytes(64), qp.responder_order);
+  co_await write;
+  ++written_;
   ports::Wqe& wqe = qp.attributes.receives->at(slot);
+  write.note(wqe.waits, ports::Step::completion);
   wqe.stamp[unsigned(ports::Step::completion)] = scheduler_.now();
   // A receive that no message took begins and ends with its flush.
   if (wqe.begin == Time()) wqe.begin = scheduler_.now();

@@ -19,6 +19,8 @@ class Completion : public sc_core::sc_module, public Retirement {
   void fail(Qp& qp) override;
 
   std::uint64_t cqes() const { return cqes_; }
+  /// CQEs on their way to memory.
+  std::uint64_t writing() const { return cqes_ - written_; }
 
  private:
   void retire(Qp& qp, std::uint32_t index, verbs::Status status);
@@ -26,7 +28,7 @@ class Completion : public sc_core::sc_module, public Retirement {
   engine::Flow write_receive_cqe(Qp& qp, std::uint32_t slot, verbs::Status status);
 
   engine::Scheduler& scheduler_;
-  std::uint64_t cqes_ = 0;
+  std::uint64_t cqes_ = 0, written_ = 0;
 };
 
 }  // namespace mtsim::nic

@@ -34,10 +34,14 @@ void DmaEngine::read(ports::ReadBurst& burst) {
     ports::ReadBurst& self = *static_cast<ports::ReadBurst::Leg&>(notice).burst;
     auto& engine = *static_cast<DmaEngine*>(self.owner);
     // Completions break at MPS-aligned addresses, as the read completion boundary demands.
+    self.waited += notice.waited;
+    if (self.waits != nullptr) note_up(*self.waits, self.step, notice);
     engine.link->complete({pieces(self.address, self.asked, engine.payload_log_), self.asked}, self.data);
   };
   burst.data.arrived = [](engine::Notice& notice) {
     ports::ReadBurst& self = *static_cast<ports::ReadBurst::Leg&>(notice).burst;
+    self.waited += notice.waited;
+    if (self.waits != nullptr) note_down(*self.waits, self.step, notice);
     static_cast<DmaEngine*>(self.owner)->landed(self);
   };
   burst.owner = this;
@@ -51,7 +55,10 @@ void DmaEngine::read(ports::ReadBurst& burst) {
 void DmaEngine::issue(ports::ReadBurst& burst) {
   account();
   free_tags_ -= burst.tags;
+  held_[unsigned(burst.agent)] += burst.tags;
   usage_.most = std::max<std::uint64_t>(usage_.most, tags_in_use());
+  if (drawn_) [[unlikely]]
+    tag_row_.level(scheduler_.now(), tags_in_use());
   // The part that these tags cover ends at an MRRS boundary, or with the burst.
   const std::uint64_t reach = burst.tags * limits_.max_read_request.raw - (burst.address.raw & (limits_.max_read_request.raw - 1));
   burst.asked = std::min(burst.length, Bytes(reach));
@@ -63,6 +70,7 @@ void DmaEngine::landed(ports::ReadBurst& burst) {
     draw_part(burst);
   account();
   free_tags_ += burst.tags;
+  held_[unsigned(burst.agent)] -= burst.tags;
   burst.address += burst.asked;
   burst.length -= burst.asked;
   const bool over = burst.length.raw == 0;
@@ -76,9 +84,14 @@ void DmaEngine::landed(ports::ReadBurst& burst) {
   while (first_ != nullptr && first_->tags <= free_tags_) {
     ports::ReadBurst& waiting = *first_;
     first_ = waiting.next;
-    usage_.wait(scheduler_.now() - waiting.since);
+    const Time waited = scheduler_.now() - waiting.since;
+    usage_.wait(waited);
+    waiting.waited += waited;
+    if (waiting.waits != nullptr) waiting.waits->add(waiting.step, ports::Cause::tags, waited);
     issue(waiting);
   }
+  if (drawn_) [[unlikely]]
+    tag_row_.level(scheduler_.now(), tags_in_use());
   if (over) burst.done(burst);
 }
 
@@ -114,6 +127,7 @@ void DmaEngine::draw_part(const ports::ReadBurst& burst) const {
 
 void DmaEngine::draw(Timeline& timeline, const std::string& process) {
   drawn_ = true;
+  tag_row_ = TimelineRow(timeline, process, "PCIe tags in_use", Timeline::Kind::level);
   for (const auto& [agent, name] :
        {std::pair{ports::Agent::payload, "DMA reads of payload"}, std::pair{ports::Agent::tables, "DMA reads of tables"},
         std::pair{ports::Agent::control, "DMA reads of queues"}})

@@ -30,6 +30,12 @@ class DmaEngine : public sc_core::sc_module, public ports::Dma, engine::Timer {
 
   std::uint32_t tags() const { return limits_.tags; }
   std::uint32_t tags_in_use() const { return limits_.tags - free_tags_; }
+  /// Tags that reads of that agent hold.
+  std::uint32_t tags_in_use(ports::Agent agent) const { return held_[unsigned(agent)]; }
+  /// The read that waits for tags first; `next` leads on. Null: none.
+  const ports::ReadBurst* first_waiting() const { return first_; }
+  /// Who waits for room in the write buffer first; `next` leads on. Null: nobody.
+  const ports::RoomWaiter* first_writer() const { return first_writer_; }
   /// Waits for room in the write buffer.
   const engine::Usage& write_usage() const { return write_usage_; }
   /// Waits of bursts for tags; `busy` is tag-time.
@@ -51,7 +57,8 @@ class DmaEngine : public sc_core::sc_module, public ports::Dma, engine::Timer {
   ports::PcieLimits limits_;  ///< known once the link is bound
   unsigned payload_log_ = 8, request_log_ = 9;
   std::uint32_t free_tags_ = 0;
-  ports::ReadBurst* first_ = nullptr;  ///< waiting for tags
+  std::array<std::uint32_t, engine::Channel::agents> held_{};  ///< tags in use, by agent
+  ports::ReadBurst* first_ = nullptr;                          ///< waiting for tags
   ports::ReadBurst* last_ = nullptr;
   engine::Usage usage_;
   Time accounted_;
@@ -61,6 +68,7 @@ class DmaEngine : public sc_core::sc_module, public ports::Dma, engine::Timer {
   ports::RoomWaiter* last_writer_ = nullptr;
   engine::Usage write_usage_;
   bool drawn_ = false;
+  TimelineRow tag_row_;
   std::array<TimelineRow, engine::Channel::agents> rows_;  ///< by agent
 };
 

@@ -53,6 +53,7 @@ void Doorbell::arrived(Store& store) {
   for (std::uint32_t i = qp->producer; i != producer; ++i) {
     ports::Wqe& wqe = qp->wqe(i);
     wqe.stamp[unsigned(ports::Step::doorbell)] = wqe.stamp[unsigned(ports::Step::wqe_fetch)] = now;
+    ports::note_down(wqe.waits, ports::Step::doorbell, store);
     // In front of it on its QP stands whatever has not been taken up yet.
     wqe.waited_for = i != qp->next ? qp->wqe(i - 1).wr : 0;
     qp->request(i) = {};

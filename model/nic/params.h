@@ -23,13 +23,15 @@ struct NicParams {
 struct PipeParams {
   Time interval{}, service{};
   std::uint32_t contexts{};
+  bool measures = true;  ///< whether it is noted what operations wait for; not the pipe's own
 };
 struct RequesterParams : PipeParams {
   Bytes buffer{};
-  std::uint32_t prefetch{};
+  std::uint32_t prefetch{}, qp_pieces = 1;
   static void declare(Declaration<RequesterParams>& d);
 };
 struct ResponderParams : PipeParams {
+  Time read_service{};
   Bytes buffer{};
   std::uint32_t receive_prefetch{}, atomic_locks{};
   static void declare(Declaration<ResponderParams>& d);

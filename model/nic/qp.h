@@ -49,6 +49,11 @@ class Turnstile {
     if (first_ != nullptr && first_->waiter) first_->waiter.resume();
   }
   bool empty() const { return first_ == nullptr; }
+  std::uint64_t length() const {
+    std::uint64_t n = 0;
+    for (const Ticket* ticket = first_; ticket != nullptr; ticket = ticket->next) ++n;
+    return n;
+  }
 
  private:
   Ticket* first_ = nullptr;
@@ -69,10 +74,27 @@ class Inbox {
     return packet;
   }
   bool empty() const { return first_ == nullptr; }
+  /// The oldest; null: none. `next` leads on.
+  const ports::Packet* first() const { return first_; }
 
  private:
   ports::Packet* first_ = nullptr;
   ports::Packet* last_ = nullptr;
+};
+
+/// For how long the requester had no context while QPs waited for their turn.
+class Stalls {
+ public:
+  void turn(bool on, Time now) {
+    if (on) since_ = now;
+    else total_ += now - since_;
+    on_ = on;
+  }
+  Time until(Time now) const { return on_ ? total_ + (now - since_) : total_; }
+
+ private:
+  Time total_, since_;
+  bool on_ = false;
 };
 
 struct Qp {
@@ -104,16 +126,25 @@ struct Qp {
   bool receives() const { return !destroyed && (state == verbs::QpState::rtr || state == verbs::QpState::rts); }
 
   // Send queue. Indices run on: retired <= next <= fetched <= producer.
-  std::uint32_t producer = 0;  ///< as the last doorbell said
-  std::uint32_t fetched = 0;   ///< WQEs in the NIC
-  std::uint32_t next = 0;      ///< the request being cut into pieces
-  std::uint32_t retired = 0;   ///< the oldest one outstanding
-  std::uint64_t offset = 0;    ///< bytes of request `next` already taken up
-  std::uint32_t reads = 0;     ///< READs and atomics outstanding
-  bool fetching = false, listed = false, preparing = false;
+  std::uint32_t producer = 0;   ///< as the last doorbell said
+  std::uint32_t fetched = 0;    ///< WQEs in the NIC
+  std::uint32_t next = 0;       ///< the request being cut into pieces
+  std::uint32_t retired = 0;    ///< the oldest one outstanding
+  std::uint64_t offset = 0;     ///< bytes of request `next` already taken up
+  std::uint32_t reads = 0;      ///< READs and atomics outstanding
+  std::uint32_t preparing = 0;  ///< pieces between taking up and the end of their translation
+  bool fetching = false, listed = false;
   bool halted = false;  ///< a request failed: nothing further is taken up
   Qp* next_listed = nullptr;
   Turnstile sends;
+  /// What the piece that comes next has waited for so far.
+  struct Turns {
+    Time taken;     ///< when the piece before it was taken up
+    Time prepared;  ///< when that one's look-up was over
+    Time listed;    ///< when the QP last queued for its turn
+    Time stalled;   ///< of its turn: for want of a context
+  };
+  Turns turns;
 
   /// What the NIC keeps of each outstanding request, by index modulo the ring's depth.
   struct Outstanding {
@@ -139,6 +170,10 @@ struct Qp {
   // Responder and response side.
   Inbox requests, responses;
   bool serving = false, accepting = false;
+  // Where the piece being prepared and the request being served stand: told of a run in which nothing moves any more.
+  const char* prepares = "";
+  const char* serves = "";
+  const ports::Packet* served = nullptr;
   Turnstile answers;
   std::uint32_t expected = 0;         ///< the request that comes next: with the offset it stands for the expected PSN
   std::uint64_t expected_offset = 0;  ///< bytes of it that have come

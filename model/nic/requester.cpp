@@ -12,6 +12,12 @@ using ports::Step;
 
 Time& stamp(ports::Wqe& wqe, Step step) { return wqe.stamp[unsigned(step)]; }
 
+/// `waits` follow those up to the fetch of the WQE.
+void keep(ports::Wqe& wqe, const ports::Waits& waits) {
+  wqe.waits.drop_from(Step::retry);
+  wqe.waits.append(waits);
+}
+
 }  // namespace
 
 /// Waits until the scheduler has a QP to hand out.
@@ -45,7 +51,10 @@ Requester::Requester(sc_core::sc_module_name module_name, engine::Scheduler& sch
 engine::Flow Requester::run() {
   for (;;) {
     co_await Work(*work.operator->());
+    const bool stalls = contexts_.in_use() == contexts_.places();
+    if (stalls) work->stalled(true);
     co_await contexts_.take();
+    if (stalls) work->stalled(false);
     co_await engine::Until(scheduler_, clock_.edge(std::max(scheduler_.now(), pipe_.free_at())),
                            ports::order(port_, ports::Unit::requester));
     Qp* qp = work->take();
@@ -56,6 +65,7 @@ engine::Flow Requester::run() {
     pipe_.book(scheduler_.now(), params_.interval);
     ++pieces_;
     scheduler_.spawn(send(*qp, cut(*qp)));
+    if (qp->preparing < params_.qp_pieces) work->wake(*qp);
   }
 }
 
@@ -72,7 +82,7 @@ Requester::Piece Requester::cut(Qp& qp) {
     qp.request(piece.request).reading = true;
   }
   if (piece.request == qp.retired) qp.progress = scheduler_.now();
-  qp.preparing = true;
+  ++qp.preparing;
   if (piece.last) {
     qp.offset = 0;
     ++qp.next;
@@ -124,19 +134,49 @@ engine::Flow Requester::fetch(Pa address, Bytes length, engine::Order order) {
   co_await ports::DmaRead(*dma.operator->(), address, length, ports::Agent::payload, order);
 }
 
+/// The piece has just been taken up. What stood before it, one after the other: earlier pieces of its QP, the look-up of the last of them,
+/// what holds the QP, then the turns of other QPs, in part for want of a context.
+void Requester::note_schedule(Qp& qp, const ports::Wqe& wqe, bool repeated, ports::Waits& waits) const {
+  const Time now = scheduler_.now();
+  Time at = wqe.stamp[unsigned(Step::wqe_fetch)];
+  if (repeated) return waits.add(Step::retry, ports::Cause::retry, now - at);
+  const auto pass = [&](ports::Cause cause, Time until) {
+    if (until <= at) return;
+    waits.add(Step::schedule, cause, until - at);
+    at = until;
+  };
+  pass(ports::Cause::qp, qp.turns.taken);
+  pass(ports::Cause::qp_lookup, std::min(qp.turns.prepared, qp.turns.listed));
+  pass(ports::Cause::credits, qp.turns.listed);
+  pass(ports::Cause::contexts, std::min(at + qp.turns.stalled, now));
+  // Up to the next edge it would wait by itself.
+  at = std::min(clock_.edge(at), now);
+  pass(ports::Cause::pipe, now);
+}
+
 // The life of one piece, from taking up to the wire.
 engine::Flow Requester::send(Qp& qp, Piece piece) {
+  // Of a request in pieces the last one's waits count.
+  ports::Waits waits;
+  ports::Waits* const noted = params_.measures && piece.last ? &waits : nullptr;
+  const Time taken = scheduler_.now();
   const std::uint32_t attempt = qp.attempt;
   const engine::Order order = qp.requester_order;
   ports::Wqe& wqe = qp.wqe(piece.request);
+  const bool repeated = qp.request(piece.request).repeated;
+  if (noted != nullptr) note_schedule(qp, wqe, repeated, waits);
+  qp.turns.taken = taken;
   Turnstile::Ticket ticket;
   qp.sends.enter(ticket);
   // Gather: SGEs of the list in order, each judged when a packet needs it; inline data came with the WQE and no key is checked.
   const bool gathers = piece.bytes != 0 && !verbs::has(wqe.flags, verbs::Send::inline_data);
+  qp.prepares = "waits for room in the requester's buffer";
   if (gathers) co_await buffer_.take(Bytes(piece.bytes));
+  qp.prepares = "is looked up";
+  if (noted != nullptr) waits.add(repeated ? Step::retry : Step::schedule, ports::Cause::buffer, scheduler_.now() - taken);
   if (qp.still(attempt)) {
     stamp(wqe, Step::schedule) = scheduler_.now();
-    if (qp.request(piece.request).repeated) stamp(wqe, Step::retry) = scheduler_.now();
+    if (repeated) stamp(wqe, Step::retry) = scheduler_.now();
   }
   const Time begin = clock_.edge(scheduler_.now() + params_.service);
   verbs::Status status = unfit(qp, wqe);
@@ -144,6 +184,7 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
   query.order = order;
   query.qpn = qp.qpn;
   query.wqe = &wqe;
+  query.waits = noted;
   query.judged = query.ready = begin;
   Pa from;
   Bytes run;
@@ -176,25 +217,34 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
     co_await engine::Until(scheduler_, begin, order);
   }
   // Reads of one agent come back in order: the last one's end is the end of all.
-  ports::DmaRead payload(*dma.operator->(), from, status == verbs::Status::SUCCESS ? run : Bytes{}, ports::Agent::payload, order);
+  ports::DmaRead payload(*dma.operator->(), from, status == verbs::Status::SUCCESS ? run : Bytes{}, ports::Agent::payload, order, noted);
   payload.start();
   if (qp.still(attempt)) {
     stamp(wqe, Step::key_check) = query.judged;
     stamp(wqe, Step::translation) = std::max(query.ready, scheduler_.now());
     if (status != verbs::Status::SUCCESS) qp.halted = true;
   }
+  qp.turns.prepared = scheduler_.now();
   contexts_.give();
-  qp.preparing = false;
+  --qp.preparing;
   work->wake(qp);
 
   co_await payload;
   const Time in_nic = scheduler_.now();
   co_await qp.sends.turn(ticket);
   Time sent = scheduler_.now();
+  if (noted != nullptr) waits.add(Step::wire, ports::Cause::qp, sent - in_nic);
   if (qp.still(attempt)) {
     stamp(wqe, Step::dma) = in_nic;
-    if (status != verbs::Status::SUCCESS) retirement->answered(qp, piece.request, status);
-    else sent = network->transmit(packet_for(qp, wqe, piece));
+    if (status != verbs::Status::SUCCESS) {
+      keep(wqe, waits);
+      retirement->answered(qp, piece.request, status);
+    } else {
+      ports::Packet& packet = packet_for(qp, wqe, piece);
+      packet.waits = waits;
+      sent = network->transmit(packet);
+      if (noted != nullptr && !qp.connected()) waits.add(Step::wire, ports::Cause::wire_out, packet.waited_out);
+    }
   }
   if (gathers) buffer_.give_at(sent, Bytes(piece.bytes));
   qp.sends.leave(ticket);
@@ -208,11 +258,13 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
     co_await engine::Until(scheduler_, sent, order);
     if (!qp.still(attempt)) co_return;
     stamp(wqe, Step::wire) = sent;
+    keep(wqe, waits);
     retirement->answered(qp, piece.request, verbs::Status::SUCCESS);
   }
 }
 
 void Requester::take(Qp& qp, ports::Packet& packet) {
+  packet.came = scheduler_.now();
   qp.responses.push(packet);
   if (!qp.accepting) {
     qp.accepting = true;
@@ -230,6 +282,13 @@ engine::Flow Requester::accept(Qp& qp) {
       ports::Wqe& wqe = qp.wqe(index);
       std::copy(packet->stamp.begin(), packet->stamp.end(), wqe.stamp.begin() + unsigned(Step::wire));
       stamp(wqe, Step::response_wire) = stamp(wqe, Step::scatter) = qp.progress = scheduler_.now();
+      ports::Waits waits;
+      if (params_.measures) {
+        waits = packet->waits;
+        waits.add(Step::response_wire, ports::Cause::wire_out, packet->waited_out);
+        waits.add(Step::response_wire, ports::Cause::wire_in, packet->waited_in);
+        waits.add(Step::response_wire, ports::Cause::qp, scheduler_.now() - packet->came);
+      }
       qp.retries = qp.rnr_retries = 0;
       verbs::Status status = verbs::status_of(packet->nak);
       const std::uint32_t life = qp.life;
@@ -238,6 +297,8 @@ engine::Flow Requester::accept(Qp& qp) {
         query.order = qp.requester_order;
         query.qpn = qp.qpn;
         query.wqe = &wqe;
+        query.waits = params_.measures ? &waits : nullptr;
+        query.wait_step = Step::scatter;
         const Scatter units{scheduler_, clock_, *translator.operator->(), *dma.operator->()};
         const std::span<const verbs::Sge> sges(wqe.sges, wqe.sge_count);
         if (!co_await scatter(units, qp, qp.attributes.pd, sges, packet->offset, packet->payload.raw, Time(), query))
@@ -245,6 +306,7 @@ engine::Flow Requester::accept(Qp& qp) {
       }
       if (qp.lives(life)) {
         stamp(wqe, Step::scatter) = scheduler_.now();
+        if (params_.measures) keep(wqe, waits);
         if (packet->last || status != verbs::Status::SUCCESS) over(qp, index, status);
       }
     }

@@ -57,6 +57,7 @@ class Requester : public sc_core::sc_module, public PacketSink {
   std::uint64_t headers(verbs::Opcode opcode, const Piece& piece) const;
   static verbs::Status unfit(const Qp& qp, const ports::Wqe& wqe);
   ports::Packet& packet_for(Qp& qp, const ports::Wqe& wqe, const Piece& piece);
+  void note_schedule(Qp& qp, const ports::Wqe& wqe, bool repeated, ports::Waits& waits) const;
 
   // Retransmission (retransmission.cpp).
   void await_answer(Qp& qp, Time sent);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "nic/responder_marks.h"
 #include "ports/rank.h"
 
 namespace mtsim::nic {
@@ -23,11 +24,16 @@ Responder::Responder(sc_core::sc_module_name module_name, engine::Scheduler& sch
   // The pipe moves at edges: its spans are whole cycles.
   params_.interval = clock_.edge(params_.interval);
   params_.service = clock_.edge(params_.service);
+  params_.read_service = clock_.edge(params_.read_service);
   for (std::uint32_t i = 0; i < params.atomic_locks; ++i) locks_.push_back(std::make_unique<engine::Semaphore>(scheduler, 1));
 }
 
 void Responder::take(Qp& qp, ports::Packet& packet) {
   packet.stamp.fill(scheduler_.now());
+  if (params_.measures) {
+    packet.waits.add(ports::Step::wire, ports::Cause::wire_out, packet.waited_out);
+    packet.waits.add(ports::Step::wire, ports::Cause::wire_in, packet.waited_in);
+  }
   qp.requests.push(packet);
   if (!qp.serving) {
     qp.serving = true;
@@ -37,6 +43,8 @@ void Responder::take(Qp& qp, ports::Packet& packet) {
 
 engine::Flow Responder::serve(Qp& qp) {
   while (ports::Packet* packet = qp.requests.pop()) {
+    qp.served = packet;
+    note(*packet, ports::Step::responder_wait, ports::Cause::qp, packet->stamp[arrived]);
     if (!qp.receives()) ++dropped_;  // a QP that is not ready answers nothing
     else if (in_sequence(qp, *packet)) {
       if (!verbs::is_read_or_atomic(packet->opcode)) co_await data(qp, *packet);
@@ -46,6 +54,7 @@ engine::Flow Responder::serve(Qp& qp) {
     ports::PacketPool::give(*packet);
   }
   qp.serving = false;
+  qp.served = nullptr;
 }
 
 // What the specification decides by the packet sequence number. True: the packet is what comes next, or a READ to be carried out again.
@@ -99,7 +108,12 @@ void Responder::advance(Qp& qp, const ports::Packet& packet) {
   qp.expected_offset = packet.last ? 0 : packet.offset + packet.payload.raw;
 }
 
-Time Responder::take_up() { return pipe_.book(clock_.edge(scheduler_.now()), params_.interval).start + params_.service; }
+Time Responder::take_up(ports::Packet& packet, Time asked, Time more) {
+  const Time edge = clock_.edge(scheduler_.now()), start = pipe_.book(edge, params_.interval).start;
+  note(packet, ports::Step::responder_wait, ports::Cause::contexts, asked);
+  note(packet, ports::Step::responder_wait, ports::Cause::pipe, scheduler_.now() + edge - start);
+  return start + params_.service + more;
+}
 
 ports::Packet& Responder::reply_to(const Qp& qp, const ports::Packet& request, ports::Packet::Kind kind) {
   ports::Packet& reply = packets_.take();
@@ -112,6 +126,7 @@ ports::Packet& Responder::reply_to(const Qp& qp, const ports::Packet& request, p
   reply.request = request.request;
   reply.length = request.length;
   reply.stamp = request.stamp;
+  if (params_.measures) reply.waits = request.waits;
   return reply;
 }
 
@@ -134,7 +149,9 @@ void Responder::send_answer(Qp& qp, ports::Packet& reply, verbs::Nak nak) {
 engine::Flow Responder::acknowledge(Qp& qp, ports::Packet& reply) {
   Turnstile::Ticket ticket;
   qp.answers.enter(ticket);
+  const Time ready = scheduler_.now();
   co_await qp.answers.turn(ticket);
+  note(reply, ports::Step::response_wire, ports::Cause::qp, ready);
   network->transmit(reply);
   qp.answers.leave(ticket);
 }

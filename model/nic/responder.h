@@ -53,8 +53,14 @@ class Responder : public sc_core::sc_module, public PacketSink {
   engine::Task<int> atomic(Qp& qp, ports::Packet& packet);
   engine::Flow modify(Qp& qp, ports::Packet& reply, Pa word);
   engine::Task<int> read(Qp& qp, ports::Packet& packet);
-  /// Takes a place in the pipe: the time at which look-ups begin.
-  Time take_up();
+  /// Takes a place in the pipe: the time at which look-ups begin, which what is to be done `more` puts off. The packet has waited for a
+  /// context since `asked`.
+  Time take_up(ports::Packet& packet, Time asked, Time more = {});
+  /// Where what a request waits for is noted, if it is.
+  ports::Waits* noted(ports::Packet& packet) const { return params_.measures ? &packet.waits : nullptr; }
+  void note(ports::Packet& packet, ports::Step step, ports::Cause cause, Time since) const {
+    if (params_.measures) packet.waits.add(step, cause, scheduler_.now() - since);
+  }
   void answer(Qp& qp, const ports::Packet& request, verbs::Nak nak);
   void send_answer(Qp& qp, ports::Packet& reply, verbs::Nak nak);
   engine::Flow acknowledge(Qp& qp, ports::Packet& reply);

@@ -11,8 +11,11 @@ namespace mtsim::nic {
 // PD, access and the whole range of the message on its first packet, nothing if it is empty; for a SEND the room and the elements of the
 // receive, as the data needs them. Nothing is written of a WRITE that is refused.
 engine::Task<int> Responder::data(Qp& qp, ports::Packet& packet) {
+  const Time asked = scheduler_.now();
+  qp.serves = "waits for a responder context";
   co_await contexts_.take();
-  const Time begin = take_up();
+  qp.serves = "is looked up";
+  const Time begin = take_up(packet, asked);
   const std::uint32_t life = qp.life;
   const bool sends = verbs::is_send(packet.opcode);
   packet.stamp[taken_up] = packet.stamp[judged] = packet.stamp[translated] = begin;
@@ -24,7 +27,11 @@ engine::Task<int> Responder::data(Qp& qp, ports::Packet& packet) {
   if (needs_receive && nak == verbs::Nak::none) {
     if (!qp.receive_queue->has()) {
       co_await engine::Until(scheduler_, begin, qp.responder_order);
+      const Time since = scheduler_.now();
+      qp.serves = "waits for a receive to be fetched";
       co_await qp.receive_queue->wait();
+      qp.serves = "is looked up";
+      note(packet, packet.payload.raw == 0 ? ports::Step::responder_dma : ports::Step::responder_translation, ports::Cause::receive, since);
       if (qp.life != life) {
         contexts_.give();
         co_return 0;
@@ -43,6 +50,8 @@ engine::Task<int> Responder::data(Qp& qp, ports::Packet& packet) {
     query.order = qp.responder_order;
     query.qpn = qp.qpn;
     query.packet = &packet;
+    query.waits = noted(packet);
+    query.wait_step = ports::Step::responder_translation;
     query.wish = {packet.rkey, qp.attributes.pd, verbs::Access::remote_write, Iova(packet.address), Bytes(packet.length), true};
     for (std::uint64_t done = 0; done < packet.payload.raw;) {
       query.address = Iova(packet.address + packet.offset + done);
@@ -55,9 +64,15 @@ engine::Task<int> Responder::data(Qp& qp, ports::Packet& packet) {
         break;
       }
       const Bytes run = std::min(query.length, Bytes(packet.payload.raw - done));
+      const Time translated_at = scheduler_.now();
+      qp.serves = "waits for room in the write buffer";
       co_await ports::WriteRoom(*dma.operator->());
+      qp.serves = "is looked up";
       dma->write(query.physical, run, nullptr);
       done += run.raw;
+      // What is not the last of the packet is part of the way to its last look-up.
+      note(packet, done == packet.payload.raw ? ports::Step::responder_dma : ports::Step::responder_translation, ports::Cause::write_room,
+           translated_at);
     }
   }
   contexts_.give();
@@ -80,6 +95,8 @@ engine::Task<verbs::Nak> Responder::place_send(Qp& qp, ports::Packet& packet, Ti
   query.order = qp.responder_order;
   query.qpn = qp.qpn;
   query.wqe = &wqe;
+  query.waits = noted(packet);
+  query.wait_step = ports::Step::responder_translation;
   query.judged = query.ready = begin;
   const Scatter units{scheduler_, clock_, *translator.operator->(), *dma.operator->()};
   const std::span<const verbs::Sge> sges(wqe.sges, wqe.sge_count);
@@ -105,6 +122,9 @@ void Responder::accepted(Qp& qp, const ports::Packet& packet) {
 void Responder::end_receive(Qp& qp, const ports::Packet& packet, verbs::Status status) {
   ports::Wqe& wqe = qp.attributes.receives->at(*qp.receive);
   std::copy(packet.stamp.begin(), packet.stamp.end(), wqe.stamp.begin() + unsigned(ports::Step::wire));
+  // A receive's life begins at the responder.
+  for (const ports::Waits::Entry& wait : packet.waits)
+    if (wait.step() >= ports::Step::responder_wait) wqe.waits.add(wait.step(), wait.cause(), Time(wait.span));
   // The library is told how much came, by a WRITE with immediate too.
   retirement->received(qp, status, packet.offset + packet.payload.raw);
 }

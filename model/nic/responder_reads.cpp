@@ -13,14 +13,26 @@ engine::Task<int> Responder::read(Qp& qp, ports::Packet& packet) {
   query.order = qp.responder_order;
   query.qpn = qp.qpn;
   query.packet = &packet;
+  query.waits = noted(packet);
+  query.wait_step = ports::Step::responder_translation;
   query.wish = {packet.rkey, qp.attributes.pd, verbs::Access::remote_read, Iova(packet.address), Bytes(packet.length), true};
   advance(qp, packet);
   std::uint64_t offset = 0;
   do {
     const std::uint64_t bytes = std::min(qp.train, packet.length - offset);
+    if (offset != 0) {
+      packet.waits.drop_from(ports::Step::responder_wait);
+      note(packet, ports::Step::responder_wait, ports::Cause::qp, packet.stamp[arrived]);
+    }
+    const Time taken = scheduler_.now();
+    qp.serves = "waits for room in the responder's buffer";
     co_await buffer_.take(Bytes(bytes));
+    note(packet, ports::Step::responder_wait, ports::Cause::buffer, taken);
+    const Time asked = scheduler_.now();
+    qp.serves = "waits for a responder context";
     co_await contexts_.take();
-    const Time begin = take_up();
+    qp.serves = "is looked up";
+    const Time begin = take_up(packet, asked, params_.read_service);
     packet.stamp[taken_up] = packet.stamp[judged] = packet.stamp[translated] = begin;
     verbs::Nak nak =
         offset == 0 ? verbs::check_request(verbs::Opcode::read, qp.attributes.access, qp.attributes.dest_rd_atomic) : verbs::Nak::none;
@@ -72,9 +84,11 @@ engine::Flow Responder::fetch(Pa address, Bytes length, engine::Order order) {
 engine::Flow Responder::respond(Qp& qp, ports::Packet& reply, Pa from, Bytes last_run) {
   Turnstile::Ticket ticket;
   qp.answers.enter(ticket);
-  co_await ports::DmaRead(*dma.operator->(), from, last_run, ports::Agent::payload, qp.responder_order);
+  co_await ports::DmaRead(*dma.operator->(), from, last_run, ports::Agent::payload, qp.responder_order, noted(reply),
+                          ports::Step::responder_dma);
   reply.stamp[moved] = scheduler_.now();
   co_await qp.answers.turn(ticket);
+  note(reply, ports::Step::response_wire, ports::Cause::qp, reply.stamp[moved]);
   const Bytes bytes = reply.payload;
   buffer_.give_at(network->transmit(reply), bytes);
   qp.answers.leave(ticket);
@@ -83,8 +97,11 @@ engine::Flow Responder::respond(Qp& qp, ports::Packet& reply, Pa from, Bytes las
 /// An atomic: the key for the whole word, then its alignment; the word is read, and written back under a lock of its own.
 engine::Task<int> Responder::atomic(Qp& qp, ports::Packet& packet) {
   const std::uint32_t life = qp.life;
+  const Time asked = scheduler_.now();
+  qp.serves = "waits for a responder context";
   co_await contexts_.take();
-  const Time begin = take_up();
+  qp.serves = "is looked up";
+  const Time begin = take_up(packet, asked, params_.read_service);
   packet.stamp[taken_up] = packet.stamp[judged] = packet.stamp[translated] = begin;
   advance(qp, packet);
   verbs::Nak nak = verbs::check_request(packet.opcode, qp.attributes.access, qp.attributes.dest_rd_atomic);
@@ -92,6 +109,8 @@ engine::Task<int> Responder::atomic(Qp& qp, ports::Packet& packet) {
   query.order = qp.responder_order;
   query.qpn = qp.qpn;
   query.packet = &packet;
+  query.waits = noted(packet);
+  query.wait_step = ports::Step::responder_translation;
   query.wish = {packet.rkey, qp.attributes.pd, verbs::Access::remote_atomic, Iova(packet.address), Bytes(8), true};
   query.address = Iova(packet.address);
   if (nak == verbs::Nak::none) {
@@ -122,13 +141,19 @@ engine::Flow Responder::modify(Qp& qp, ports::Packet& reply, Pa word) {
   Turnstile::Ticket ticket;
   qp.answers.enter(ticket);
   engine::Semaphore& lock = *locks_[word.raw / 8 % locks_.size()];
+  const Time asked = scheduler_.now();
   co_await lock.take();
-  co_await ports::DmaRead(*dma.operator->(), word, Bytes(8), ports::Agent::payload, qp.responder_order);
+  note(reply, ports::Step::responder_dma, ports::Cause::lock, asked);
+  co_await ports::DmaRead(*dma.operator->(), word, Bytes(8), ports::Agent::payload, qp.responder_order, noted(reply),
+                          ports::Step::responder_dma);
+  const Time read_at = scheduler_.now();
   co_await ports::WriteRoom(*dma.operator->());
+  note(reply, ports::Step::responder_dma, ports::Cause::write_room, read_at);
   dma->write(word, Bytes(8), nullptr);
   lock.give();
   reply.stamp[moved] = scheduler_.now();
   co_await qp.answers.turn(ticket);
+  note(reply, ports::Step::response_wire, ports::Cause::qp, reply.stamp[moved]);
   network->transmit(reply);
   qp.answers.leave(ticket);
 }

@@ -17,6 +17,8 @@ class WorkSource : public virtual sc_core::sc_interface {
   /// The QP whose turn it is, or null.
   virtual Qp* take() = 0;
   virtual bool has_work() const = 0;
+  /// The requester has no context for the QP whose turn it is, or has one again.
+  virtual void stalled(bool on) = 0;
   /// Resumed when there is work again. One waits at most.
   virtual void wait(std::coroutine_handle<> requester) = 0;
 };

@@ -34,6 +34,26 @@ class Walker::Merged : Waiter {
   Fetch& fetch_;
 };
 
+/// Keeps a look-up in the list of those that wait for lines.
+class Walker::Listed : public Walking {
+ public:
+  Listed(Walker& walker, const ports::Query& of) : walker_(walker) {
+    query = &of;
+    next = walker.first_walk_;
+    if (next != nullptr) next->before = this;
+    walker.first_walk_ = this;
+  }
+  ~Listed() {
+    (before != nullptr ? before->next : walker_.first_walk_) = next;
+    if (next != nullptr) next->before = before;
+  }
+  Listed(const Listed&) = delete;
+  Listed& operator=(const Listed&) = delete;
+
+ private:
+  Walker& walker_;
+};
+
 Walker::Walker(sc_core::sc_module_name module_name, engine::Scheduler& scheduler, std::unique_ptr<translate::Architecture> architecture,
                Settings settings)
     : sc_module(module_name),
@@ -166,6 +186,7 @@ void Walker::stop_at(const ports::Query& query, Time at) {
 }
 
 bool Walker::probe(ports::Query& query, Time start) {
+  ++lookups_;
   query.walk = {query.wish.key, query.address, 0, 0, verbs::writes(query.wish.access)};
   query.verdict = verbs::Verdict::granted;
   query.fault = false;
@@ -182,12 +203,29 @@ bool Walker::probe(ports::Query& query, Time start) {
   return over && !stuck(query);
 }
 
+void Walker::note_chain(std::uint32_t shape, Time span) {
+  auto chain = std::find_if(chains_.begin(), chains_.end(), [shape](const Chain& c) { return c.shape == shape; });
+  if (chain == chains_.end()) chain = chains_.insert(chain, Chain{shape, 0, {}, {}});
+  ++chain->count;
+  chain->total += span;
+  chain->longest = std::max(chain->longest, span);
+}
+
+/// The query has waited from `since` up to now.
+inline void Walker::note(const ports::Query& query, ports::Cause cause, Time since) const {
+  if (query.waits != nullptr) query.waits->add(query.wait_step, cause, scheduler_.now() - since);
+}
+
 // After a probe that missed: query.step is the read that missed and query.ready the time at which that is known.
 engine::Task<int> Walker::walk(ports::Query& query) {
   if (stuck(query)) [[unlikely]]
     co_await std::suspend_always{};
   bool holds_place = false;
   const Time begin = query.ready;
+  std::uint32_t shape = 0;
+  unsigned lines = 0;
+  most_walking_ = std::max(most_walking_, ++walking_);
+  Listed listed(*this, query);
   for (;;) {
     co_await engine::Until(scheduler_, query.ready, query.order);
     const std::uint32_t kind = query.step.line_kind;
@@ -195,29 +233,40 @@ engine::Task<int> Walker::walk(ports::Query& query) {
     Kind& of = kinds_[kind];
     Misses& misses = of.misses;
     ++misses.count;
+    if (walk_row_) [[unlikely]]
+      miss_rows_[kind].level(since, misses.count);
+    if (lines != Chain::most_lines) shape |= (kind + 1) << (4 * lines++);
     if (Fetch* fetch = in_flight(kind, query.step.tag)) {
       ++misses.merged;
+      listed.state = "another look-up's fetch of";
       co_await Merged(*fetch);
+      note(query, ports::Cause::merged, since);
     } else {
       bool waits = false;
       if (!holds_place) {
         waits = walks_.in_use() == walks_.places() || walks_.has_waiters();
+        listed.state = "a walk slot, to fetch";
         co_await walks_.take();
         holds_place = true;
+        note(query, ports::Cause::walk_slot, since);
       }
+      const Time asked = scheduler_.now();
       // While this one waited for its place another walk may have fetched the line, or begun to.
       if (Fetch* other = waits ? in_flight(kind, query.step.tag) : nullptr) {
         ++misses.merged;
+        listed.state = "another look-up's fetch of";
         co_await Merged(*other);
+        note(query, ports::Cause::merged, asked);
       } else if (!of.holds(query.step.tag)) {
-        const Time asked = scheduler_.now();
         Fetch own{kind, query.step.tag, nullptr, nullptr, nullptr};
         begin_fetch(own);
+        listed.state = "its own fetch of";
         ports::DmaRead read(*dma.operator->(), query.step.address, architecture_->line_kinds()[kind].line, ports::Agent::tables,
-                            query.order);
+                            query.order, query.waits, query.wait_step);
         read.start();
         if (of.prefetcher) look_ahead(query, asked);
         co_await read;
+        note(query, ports::Cause::fetch, asked + read.waited);
         end_fetch(own, asked, query.wish.key);
         const translate::Content content = architecture_->content(kind, own.tag);
         of.cache->fill(own.tag, content, query.wish.pd);
@@ -239,6 +288,8 @@ engine::Task<int> Walker::walk(ports::Query& query) {
   }
   if (walk_row_) [[unlikely]]
     walk_row_.span("walk", begin, query.ready, {{"key", query.wish.key.raw}, {"address", query.address.raw}});
+  --walking_;
+  note_chain(shape, query.ready - begin);
   if (holds_place) walks_.give();
   co_return 0;
 }
@@ -281,6 +332,10 @@ engine::Flow Walker::fetch_ahead(std::uint32_t kind, std::uint64_t tag, Pa addre
 
 void Walker::draw(Timeline& timeline, const std::string& process) {
   walk_row_ = TimelineRow(timeline, process, "NIC walks (look-ups that miss)", Timeline::Kind::overlapping);
+  walks_.draw(TimelineRow(timeline, process, "NIC walk slots in_use", Timeline::Kind::level),
+              TimelineRow(timeline, process, "NIC look-ups without_slot", Timeline::Kind::level));
+  for (const translate::LineKind& kind : architecture_->line_kinds())
+    miss_rows_.emplace_back(timeline, process, "NIC " + kind.name + " lines missed", Timeline::Kind::level);
   for (const translate::LineKind& kind : architecture_->line_kinds())
     fetch_rows_.emplace_back(timeline, process, "NIC fetches of " + kind.name + " lines", Timeline::Kind::overlapping);
 }

@@ -63,15 +63,26 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
     std::uint64_t late = 0, left_out = 0;
   };
   const Ahead& ahead(std::uint32_t line_kind) const { return kinds_[line_kind].ahead; }
-  /// Draws look-ups that miss, and the fetches of lines, from now on.
-  void draw(Timeline& timeline, const std::string& process);
-
- private:
-  void end_of_elaboration() override;
+  /// Look-ups that missed the same kinds of line, one after the other: each had to wait for the line before it could ask for the next.
+  struct Chain {
+    std::uint32_t shape = 0;  ///< four bits for each line: its kind and one, the first lowest
+    std::uint64_t count = 0;
+    Time total, longest;                       ///< from the look-up that missed first to the answer
+    static constexpr unsigned most_lines = 8;  ///< further ones are not told apart
+  };
+  const std::vector<Chain>& chains() const { return chains_; }
+  std::string kind_name(std::uint32_t line_kind) const { return architecture_->line_kinds()[line_kind].name; }
+  /// Look-ups in all, and most that waited for lines at one time.
+  std::uint64_t lookups() const { return lookups_; }
+  std::uint64_t most_walking() const { return most_walking_; }
+  /// Look-ups that wait for a line now.
+  std::uint64_t walking() const { return walking_; }
+  /// Waits for a fetch that another look-up has under way.
   struct Waiter {
     std::coroutine_handle<> handle;
     Waiter* next = nullptr;
   };
+  /// A line that is being fetched, for those who wait for it and for who asked first, or ahead of anybody.
   struct Fetch {
     std::uint32_t kind = 0;
     std::uint64_t tag = 0;
@@ -79,6 +90,21 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
     Waiter* last = nullptr;
     Fetch* next = nullptr;
   };
+  /// The youngest; null: none. `next` leads on.
+  const Fetch* first_fetch() const { return fetches_; }
+  /// A look-up that waits for a line, and the next one under way. Null: none.
+  struct Walking {
+    const ports::Query* query = nullptr;
+    const char* state = "";  ///< what it waits for
+    Walking* before = nullptr;
+    Walking* next = nullptr;
+  };
+  const Walking* first_walking() const { return first_walk_; }
+  /// Draws look-ups that miss, and the fetches of lines, from now on.
+  void draw(Timeline& timeline, const std::string& process);
+
+ private:
+  void end_of_elaboration() override;
   class Merged;
   /// A range of lines that a commit has changed.
   struct Changed {
@@ -102,6 +128,9 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   static const translate::Content* find_second(Kind& kind, const ports::Query& query, Time& clock);
   Fetch* in_flight(std::uint32_t kind, std::uint64_t tag);
   void stop_at(const ports::Query& query, Time at);
+  class Listed;
+  void note_chain(std::uint32_t shape, Time span);
+  void note(const ports::Query& query, ports::Cause cause, Time since) const;
   /// Whether it waits for a page fault to be served, which nobody does.
   static bool stuck(const ports::Query& query) { return query.fault && query.step.reason != translate::Fault::no_translation; }
   void begin_fetch(Fetch& fetch);
@@ -117,10 +146,14 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   Settings settings_;
   engine::Semaphore walks_;
   Fetch* fetches_ = nullptr;
+  Walking* first_walk_ = nullptr;  ///< the youngest
   std::vector<Kind> kinds_;
   std::vector<Changed> changed_;  ///< by the commit under way
   engine::Flows flows_;
+  std::vector<Chain> chains_;
+  std::uint64_t lookups_ = 0, walking_ = 0, most_walking_ = 0;
   TimelineRow walk_row_;
+  std::vector<TimelineRow> miss_rows_;  ///< by kind of line
   std::optional<ports::UnservedFault> unserved_fault_;
   std::vector<TimelineRow> fetch_rows_;  ///< by kind of line; empty: nobody draws
 };

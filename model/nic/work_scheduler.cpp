@@ -5,8 +5,15 @@
 
 namespace mtsim::nic {
 
-WorkScheduler::WorkScheduler(sc_core::sc_module_name module_name, engine::Scheduler& scheduler, Clock clock, std::uint32_t prefetch)
-    : sc_module(module_name), dma("dma"), retirement("retirement"), scheduler_(scheduler), clock_(clock), prefetch_(prefetch) {}
+WorkScheduler::WorkScheduler(sc_core::sc_module_name module_name, engine::Scheduler& scheduler, Clock clock, std::uint32_t prefetch,
+                             std::uint32_t qp_pieces)
+    : sc_module(module_name),
+      dma("dma"),
+      retirement("retirement"),
+      scheduler_(scheduler),
+      clock_(clock),
+      prefetch_(prefetch),
+      qp_pieces_(qp_pieces) {}
 
 bool WorkScheduler::held(Qp& qp) {
   if (qp.offset != 0) return false;
@@ -18,13 +25,17 @@ bool WorkScheduler::held(Qp& qp) {
 void WorkScheduler::wake(Qp& qp) {
   if (!qp.may_send() || qp.halted || qp.waiting) return;
   if (!qp.fetching && qp.fetched != qp.producer && qp.fetched - qp.next < prefetch_) scheduler_.spawn(fetch(qp));
-  if (qp.listed || qp.preparing || qp.next == qp.fetched || held(qp)) return;
+  if (qp.listed || qp.preparing == qp_pieces_ || qp.next == qp.fetched || held(qp)) return;
   qp.listed = true;
+  qp.turns.listed = scheduler_.now();
+  qp.turns.stalled = stalls_.until(scheduler_.now());
   qp.next_listed = nullptr;
   (first_ ? last_->next_listed : first_) = &qp;
   last_ = &qp;
   if (auto requester = std::exchange(requester_, nullptr)) requester.resume();
 }
+
+void WorkScheduler::stalled(bool on) { stalls_.turn(on, scheduler_.now()); }
 
 Qp* WorkScheduler::take() {
   while (first_ != nullptr) {
@@ -32,7 +43,9 @@ Qp* WorkScheduler::take() {
     first_ = qp.next_listed;
     qp.listed = false;
     // What was true when it was listed may have changed: the QP failed, or was destroyed.
-    if (qp.may_send() && !qp.halted && !qp.waiting && qp.next != qp.fetched) return &qp;
+    if (!qp.may_send() || qp.halted || qp.waiting || qp.next == qp.fetched) continue;
+    qp.turns.stalled = stalls_.until(scheduler_.now()) - qp.turns.stalled;
+    return &qp;
   }
   return nullptr;
 }
@@ -49,11 +62,19 @@ engine::Flow WorkScheduler::fetch(Qp& qp) {
     const Bytes length = qp.attributes.ring->address(first + count - 1) - from + Bytes(qp.wqe(first + count - 1).basic_blocks * 64);
     ++fetches_;
     fetched_wqes_ += count;
-    co_await ports::DmaRead(*dma.operator->(), from, length, ports::Agent::control, qp.requester_order);
+    const Time asked = scheduler_.now();
+    ports::Waits waits;
+    co_await ports::DmaRead(*dma.operator->(), from, length, ports::Agent::control, qp.requester_order, &waits, ports::Step::wqe_fetch);
     if (!qp.still(attempt)) break;
     const Time now = clock_.edge(scheduler_.now());
-    for (std::uint32_t i = first; i != first + count; ++i)
-      if (!qp.request(i).repeated) qp.wqe(i).stamp[unsigned(ports::Step::wqe_fetch)] = now;
+    for (std::uint32_t i = first; i != first + count; ++i) {
+      if (qp.request(i).repeated) continue;
+      ports::Wqe& wqe = qp.wqe(i);
+      wqe.stamp[unsigned(ports::Step::wqe_fetch)] = now;
+      wqe.waits.drop_from(ports::Step::wqe_fetch);
+      wqe.waits.add(ports::Step::wqe_fetch, ports::Cause::qp, asked - wqe.stamp[unsigned(ports::Step::doorbell)]);
+      wqe.waits.append(waits);
+    }
     qp.fetched = first + count;
     wake(qp);
   }

@@ -13,13 +13,14 @@ class WorkScheduler : public sc_core::sc_module, public WorkSource {
   sc_core::sc_port<ports::Dma> dma;
   sc_core::sc_port<Retirement> retirement;
 
-  /// `prefetch` WQEs of a QP are held ahead at most.
-  WorkScheduler(sc_core::sc_module_name name, engine::Scheduler& scheduler, Clock clock, std::uint32_t prefetch);
+  /// `prefetch` WQEs of a QP are held ahead at most; `qp_pieces` of its pieces are prepared at a time.
+  WorkScheduler(sc_core::sc_module_name name, engine::Scheduler& scheduler, Clock clock, std::uint32_t prefetch, std::uint32_t qp_pieces);
 
   void wake(Qp& qp) override;
   Qp* take() override;
   bool has_work() const override { return first_ != nullptr; }
   void wait(std::coroutine_handle<> requester) override { requester_ = requester; }
+  void stalled(bool on) override;
 
   std::uint64_t fetches() const { return fetches_; }
   std::uint64_t fetched_wqes() const { return fetched_wqes_; }
@@ -31,10 +32,11 @@ class WorkScheduler : public sc_core::sc_module, public WorkSource {
 
   engine::Scheduler& scheduler_;
   Clock clock_;
-  std::uint32_t prefetch_;
+  std::uint32_t prefetch_, qp_pieces_;
   Qp* first_ = nullptr;
   Qp* last_ = nullptr;
   std::coroutine_handle<> requester_;
+  Stalls stalls_;
   std::uint64_t fetches_ = 0, fetched_wqes_ = 0;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/units.h"
 #include "engine/channel.h"
+#include "ports/waits.h"
 
 namespace mtsim::ports {
 
@@ -20,6 +21,9 @@ struct ReadBurst {
   Agent agent = Agent::payload;
   engine::Order order;
   void (*done)(ReadBurst&) = nullptr;  ///< called when the last byte has reached the NIC
+  Waits* waits = nullptr;              ///< where its waits are noted, as of that step; null: nowhere
+  Step step = Step::dma;
+  Time waited;  ///< all of them so far
 
   // Kept by the DMA engine while the burst is under way.
   struct Leg : engine::Notice {
@@ -53,14 +57,28 @@ class Dma : public virtual sc_core::sc_interface {
   virtual void write(Pa address, Bytes length, engine::Notice* notice) = 0;
 };
 
+/// Notes what a transfer waited for on the way up or down the link.
+inline void note_up(Waits& waits, Step step, const engine::Notice& notice) {
+  if (notice.waited.raw == 0) return;
+  for (unsigned agent = 0; agent < engine::Notice::agents; ++agent)
+    waits.add(step, Cause(unsigned(Cause::up_writes) + agent), Time(notice.behind[agent]));
+}
+inline void note_down(Waits& waits, Step step, const engine::Notice& notice) {
+  if (notice.waited.raw == 0) return;
+  for (unsigned agent = 0; agent < 2; ++agent)
+    waits.add(step, Cause(unsigned(Cause::down_completions) + agent), Time(notice.behind[agent]));
+}
+
 /// `co_await DmaRead(dma, address, length, agent, order)`, or `start()` now and `co_await` it later.
 class DmaRead : ReadBurst {
  public:
-  DmaRead(Dma& engine, Pa from, Bytes n, Agent by, engine::Order o) : dma_(engine) {
+  DmaRead(Dma& engine, Pa from, Bytes n, Agent by, engine::Order o, Waits* noted = nullptr, Step during = Step::dma) : dma_(engine) {
     address = from;
     length = n;
     agent = by;
     order = o;
+    waits = noted;
+    step = during;
     done = [](ReadBurst& burst) {
       auto& self = static_cast<DmaRead&>(burst);
       self.state_ = State::finished;
@@ -71,6 +89,8 @@ class DmaRead : ReadBurst {
     state_ = length.raw == 0 ? State::finished : State::started;
     if (state_ == State::started) dma_.read(*this);
   }
+  /// For tags and on the link, once it is over.
+  using ReadBurst::waited;
   bool await_ready() {
     if (state_ == State::fresh) start();
     return state_ == State::finished;
@@ -111,6 +131,8 @@ class DmaWrite : engine::Notice {
     dma_.write(address_, length_, this);
   }
   void await_resume() const {}
+  /// Once it is over: what it waited for on the link.
+  void note(Waits& to, Step step) const { note_up(to, step, *this); }
 
  private:
   Dma& dma_;

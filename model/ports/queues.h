@@ -8,32 +8,11 @@
 #include <vector>
 
 #include "base/units.h"
+#include "ports/waits.h"
 #include "verbs/device.h"
 #include "verbs/types.h"
 
 namespace mtsim::ports {
-
-/// Where the time of a data operation goes. A stamp is the moment at which the step ended; of an operation that is cut in pieces the
-/// stamps of the last piece stand. Differences of successive stamps add up to the latency.
-enum class Step : std::uint8_t {
-  posted,          ///< the CPU has written the WQE and the doorbell
-  doorbell,        ///< the NIC has the doorbell
-  wqe_fetch,       ///< the NIC has the WQE
-  retry,           ///< the attempt that succeeded begins: earlier ones met an RNR NAK, a sequence NAK or no answer
-  schedule,        ///< the (last piece of the) request is picked by the requester
-  key_check,       ///< its lkey is looked up and judged
-  translation,     ///< its local pages are known
-  dma,             ///< its payload is in the NIC
-  wire,            ///< the (last) request packet is in the peer NIC
-  responder_wait,  ///< the responder has taken it up
-  responder_key_check,
-  responder_translation,
-  responder_dma,  ///< WRITE: handed to the responder's DMA engine; READ: the data is in the responder
-  response_wire,  ///< acknowledgement or (last) response packet is back
-  scatter,        ///< READ, atomics: the data is handed to the requester's DMA engine
-  completion,     ///< the CQE is visible to the CPU, or the request is retired if it is unsignalled
-};
-inline constexpr unsigned step_count = unsigned(Step::completion) + 1;
 
 /// A work queue element, as a ring in host memory holds it, with the marks that the simulator makes on it. A receive is one too; its life
 /// begins when the first byte of its message has come, and of the steps it has those from `wire` on.
@@ -51,6 +30,7 @@ struct Wqe {
   Time begin;  ///< when the post call began
   std::array<Time, step_count> stamp{};
   std::uint64_t waited_for = 0;  ///< wr of the request before it on its QP, if that was still to be taken up when this one arrived; else 0
+  Waits waits;                   ///< of the last piece, as `stamp`
 };
 
 /// The send queue's ring. The program's library fills it at `producer`, the NIC reads it; indices run on and are taken modulo `depth`.

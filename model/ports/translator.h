@@ -36,6 +36,8 @@ struct Query {
   std::uint32_t qpn = 0;
   const Wqe* wqe = nullptr;        ///< the request of this host that needs it, or the receive
   const Packet* packet = nullptr;  ///< the request of a peer
+  Waits* waits = nullptr;          ///< where its waits are noted, as of that step; null: nowhere
+  ports::Step wait_step = ports::Step::translation;
 
   // The answer.
   verbs::Verdict verdict = verbs::Verdict::granted;

@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "engine/timer.h"
+#include "ports/waits.h"
 #include "verbs/judge.h"
 
 namespace mtsim::ports {
@@ -50,6 +51,10 @@ struct Packet : engine::Timer {
 
   /// The responder's stamps, carried back to the requester: arrival, taken up, key judged, translated, data moved.
   std::array<Time, 5> stamp{};
+  /// What the operation has waited for from its scheduling on: a request takes it along, its answer brings it back.
+  Waits waits;
+  Time waited_out, waited_in;  ///< for the link to the switch and for its output, on this way
+  Time came;                   ///< of an answer: when it reached the NIC
 
   Packet* next = nullptr;  ///< in whatever queue it stands
   PacketPool* home = nullptr;
@@ -73,6 +78,7 @@ class PacketPool {
     packet.packets = 1;
     packet.payload = Bytes{};
     packet.address = packet.offset = packet.length = 0;
+    packet.waits.clear();
     packet.home = this;
     return packet;
   }

@@ -35,6 +35,7 @@ class CsvWriter {
   /// A table of single figures has no place for a series: the JSON has it.
   template <class Value>
   void series(const std::string&, const std::vector<Value>&) {}
+  static bool has(const std::string&, bool) { return false; }
   void text(const std::string& name, const std::string& t) {
     if (!t.empty() && name != "yaml") row(name, "text", t);
   }
@@ -110,6 +111,18 @@ std::string to_csv(std::span<const Variant> variants) {
   for (const Variant& v : variants) {
     CsvWriter writer(out, v.name);
     report_fields(writer, v.report);
+  }
+  return out;
+}
+
+std::string occupancy_csv(std::span<const Variant> variants) {
+  std::string out = "variant,from_ns,to_ns,unit,capacity,in_use\n";
+  for (const Variant& v : variants) {
+    const Occupancy& o = v.report.occupancy;
+    for (const Occupancy::Unit& unit : o.units)
+      for (std::size_t i = 0; i < o.at.size(); ++i)
+        out += fmt::format("{},{},{},{},{},{}\n", quoted(v.name), static_cast<double>((i == 0 ? o.from : o.at[i - 1]).raw) / 1e3,
+                           static_cast<double>(o.at[i].raw) / 1e3, quoted(unit.name), unit.capacity, unit.in_use[i]);
   }
   return out;
 }

@@ -12,4 +12,7 @@ namespace mtsim::results {
 /// configuration's text and the machine's figures. One report is one variant without a name. Quoted as RFC 4180 asks.
 std::string to_csv(std::span<const Variant>);
 
+/// How busy units were over time, a line for each point of each: `variant,from_ns,to_ns,unit,capacity,in_use`.
+std::string occupancy_csv(std::span<const Variant>);
+
 }  // namespace mtsim::results

@@ -75,6 +75,12 @@ double goodput_bits_per_s(const Report& r) { return per_second(static_cast<doubl
 double bytes_per_s(const PhaseStats& p) { return per_second(static_cast<double>(p.bytes.raw), p.time); }
 double operations_per_s(const Report& r) { return per_second(static_cast<double>(completed_operations(r)), r.window()); }
 
+TotalTime service(const OperationStats& o) {
+  TotalTime left = o.latency.latency().sum();
+  for (const WaitStats& w : o.waits) left -= w.total;
+  return left;
+}
+
 LatencyTable all_latencies(const Report& r) {
   std::vector<std::string> steps;
   std::vector<TotalTime> totals;
@@ -146,6 +152,8 @@ std::vector<std::string> contradictions(const Report& r) {
     if (o.latency.latency().count() > o.completed)
       out.push_back(fmt::format("{}: {} latencies of {} completed", verbs::name(o.opcode), o.latency.latency().count(), o.completed));
   }
+  for (const OperationStats& o : r.operations)
+    if (service(o).raw < 0) out.push_back(fmt::format("{}: waits for longer than the latency", verbs::name(o.opcode)));
   table("reg_mr", r.registration.reg_mr.latency);
   table("dereg_mr", r.registration.dereg_mr.latency);
   for (const CacheStats& c : r.caches)

@@ -16,6 +16,8 @@ double goodput_bits_per_s(const Report&);
 double operations_per_s(const Report&);
 /// Bytes registered or deregistered in a phase, by its time.
 double bytes_per_s(const PhaseStats&);
+/// What is left of the latency of an opcode's operations without their waits.
+TotalTime service(const OperationStats&);
 /// Latencies of all opcodes together; steps of the same name are added up.
 LatencyTable all_latencies(const Report&);
 

@@ -21,6 +21,29 @@ void operation_fields(Archive& a, Op& o) {
   a.bytes("", o.bytes);
 }
 
+/// Of operations that waited for anything.
+template <class Archive, class Op>
+void wait_fields(Archive& a, Op& o) {
+  const TotalTime latency = o.latency.latency().sum();
+  const std::uint64_t n = o.latency.latency().count();
+  const auto share = [&](TotalTime part) {
+    return latency.raw <= 0 ? 0.0 : static_cast<double>(part.raw) / static_cast<double>(latency.raw);
+  };
+  if (!o.waits.empty())
+    a.group("service", [&](auto& in) {
+      in.derived("", "share", share(service(o)));
+      in.derived("mean", "ns", mean_ns(service(o), n));
+    });
+  a.items("waited_for", o.waits, &WaitStats::name, [&](auto& in, auto& w) {
+    in.derived("", "share", share(w.total));
+    in.derived("mean", "ns", mean_ns(w.total, n));
+    in.time("p99", w.p99);
+    in.time("max", w.longest);
+    in.count("operations", w.operations);
+    in.total("total", w.total);
+  });
+}
+
 template <class Archive, class Call>
 void call_fields(Archive& a, Call& c) {
   a.count("calls", c.calls);
@@ -80,6 +103,17 @@ void memory_series_fields(Archive& a, Series& s) {
   a.series("swapped", s.swapped);
 }
 
+template <class Archive, class Series>
+void occupancy_fields(Archive& a, Series& o) {
+  a.time("from", o.from);
+  a.series("at", o.at);
+  a.items("units", o.units, &Occupancy::Unit::name, [](auto& in, auto& unit) {
+    in.count("capacity", unit.capacity);
+    in.flag("level", unit.level);
+    in.series("in_use", unit.in_use);
+  });
+}
+
 template <class Archive, class Cache>
 void cache_fields(Archive& a, Cache& c) {
   a.count("lookups", c.lookups);
@@ -92,6 +126,20 @@ void cache_fields(Archive& a, Cache& c) {
   a.derived("miss_latency_mean", "ns", mean_ns(c.miss_time, c.misses()));
   a.time("miss_latency_max", c.miss_longest);
   a.total("miss_latency_total", c.miss_time);
+}
+
+template <class Archive, class Chains>
+void chain_fields(Archive& a, Chains& m, Time window) {
+  a.count("without_miss", m.without);
+  a.count("at_once_most", m.most);
+  a.items("chains", m.chains, &MissChains::Chain::lines, [&](auto& in, auto& c) {
+    in.count("length", c.length);
+    in.count("lookups", c.lookups);
+    in.derived("mean", "ns", mean_ns(c.total, c.lookups));
+    in.time("max", c.longest);
+    in.total("total", c.total);
+    in.derived("at_once_mean", "count", window.raw <= 0 ? 0.0 : static_cast<double>(c.total.raw) / static_cast<double>(window.raw));
+  });
 }
 
 template <class Archive, class Resource>
@@ -184,12 +232,19 @@ void report_fields(Archive& a, R& r) {
   a.group("latency", [&](auto& in) {
     for (auto& o : r.operations) in.table(std::string(verbs::name(o.opcode)), o.latency);
   });
+  a.group("waits", [&](auto& in) {
+    for (auto& o : r.operations) in.group(std::string(verbs::name(o.opcode)), [&](auto& each) { wait_fields(each, o); });
+  });
   a.items("phases", r.phases, &PhaseStats::name, [](auto& in, auto& p) { phase_fields(in, p); });
   a.group("registration", [&](auto& in) { registration_fields(in, r.registration, r); });
   a.items("memory", r.memory, &MemoryStats::host, [](auto& in, auto& m) { memory_fields(in, m); });
   a.items("memory_series", r.memory_series, &MemorySeries::host, [](auto& in, auto& s) { memory_series_fields(in, s); });
+  a.group("occupancy", [&](auto& in) {
+    if (in.has("at_ns", !r.occupancy.units.empty())) occupancy_fields(in, r.occupancy);
+  });
   const Time window = r.window();
   a.items("caches", r.caches, &CacheStats::name, [](auto& in, auto& c) { cache_fields(in, c); });
+  a.items("miss_chains", r.miss_chains, &MissChains::name, [&](auto& in, auto& m) { chain_fields(in, m, window); });
   a.items("resources", r.resources, &ResourceStats::name, [&](auto& in, auto& s) { resource_fields(in, s, window); });
   a.items("pcie", r.pcie, &PcieStats::name, [](auto& in, auto& p) { pcie_fields(in, p); });
   a.items("cpu", r.cpus, &CpuStats::host, [&](auto& in, auto& c) { cpu_fields(in, c, window); });

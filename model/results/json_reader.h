@@ -57,6 +57,8 @@ class Reader {
   void series(const std::string& name, std::vector<Bytes>& all) {
     for (const std::uint64_t n : object_.at(key(name, "bytes")).get<std::vector<std::uint64_t>>()) all.emplace_back(n);
   }
+  void series(const std::string& name, std::vector<double>& all) { all = object_.at(name).get<std::vector<double>>(); }
+  bool has(const std::string& name, bool) const { return object_.contains(name); }
   void number(const std::string& name, double& v) { v = object_.at(name).get<double>(); }
   void text(const std::string& name, std::string& t) { t = object_.value(name, std::string()); }
   void flag(const std::string& name, bool& v) { v = object_.at(name).get<bool>(); }

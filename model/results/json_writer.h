@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -54,6 +55,13 @@ class Writer {
     Json& array = object_[key(name, "bytes")] = Json::array();
     for (const Bytes n : all) array.push_back(n.raw);
   }
+  void series(const std::string& name, const std::vector<double>& all) {
+    Json& array = object_[name] = Json::array();
+    // Whole numbers as such.
+    for (const double v : all) array.push_back(v == std::floor(v) ? Json(static_cast<std::int64_t>(v)) : Json(v));
+  }
+  /// Whether a part that may be missing is to be written; of a reader, whether the key is there.
+  static bool has(const std::string&, bool wanted) { return wanted; }
   void number(const std::string& name, double v) { object_[name] = v; }
   void text(const std::string& name, const std::string& t) {
     if (!t.empty()) object_[name] = t;

@@ -9,9 +9,12 @@
 
 namespace mtsim::results {
 
-OperationsFile::OperationsFile(OutputFile& file, const std::vector<std::string>& steps) : out_(file), spans_(steps.size()) {
+OperationsFile::OperationsFile(OutputFile& file, const std::vector<std::string>& steps, std::span<const char* const> causes)
+    : out_(file), spans_(steps.size()) {
   out_.add("host,qp,qpn,wr,opcode,bytes,status,measured,begin_ns,end_ns,latency_ns");
   for (const std::string& step : steps) out_.add("," + quoted(step + "_ns"));
+  out_.add(",service_ns");
+  for (const char* cause : causes) out_.add("," + quoted(fmt::format("wait: {}_ns", cause)));
   out_.add(",waited_for\n");
 }
 
@@ -48,6 +51,10 @@ void OperationsFile::add(const Operation& o) {
   time(at);
   time(at - o.begin);
   for (const Time span : spans_) time(span);
+  Time waited;
+  for (const Time wait : o.waits) waited += wait;
+  time(at - o.begin - waited);
+  for (const Time wait : o.waits) time(wait);
   number(o.waited_for);
   out_.add('\n');
 }

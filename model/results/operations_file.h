@@ -23,14 +23,15 @@ struct Operation {
   bool measured = true;        ///< ended within the measured window, so it counts in the report
   Time begin;                  ///< when the call that posted it began
   std::span<const Time> ends;  ///< of its steps, by the rule of LatencyTable::add_path: a skipped one has an earlier time
+  std::span<const Time> waits;  ///< by cause: what is left is service
   std::uint64_t waited_for = 0;
 };
 
 /// A table in CSV, with a header. Written in blocks: what it holds does not grow with the number of operations.
 class OperationsFile {
  public:
-  /// `steps` names the steps in the order in which an operation passes them. `file` must outlive this.
-  OperationsFile(OutputFile& file, const std::vector<std::string>& steps);
+  /// `steps` names the steps in the order in which an operation passes them, `causes` what it may wait for. `file` must outlive this.
+  OperationsFile(OutputFile& file, const std::vector<std::string>& steps, std::span<const char* const> causes);
 
   /// The columns that tell a QP, made once for all of its operations.
   static std::string queue(const std::string& host, const std::string& name, std::uint32_t qpn);

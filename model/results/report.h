@@ -11,6 +11,7 @@
 
 #include "base/units.h"
 #include "results/latency_table.h"
+#include "results/waits.h"
 #include "verbs/types.h"
 
 namespace mtsim::results {
@@ -23,9 +24,10 @@ inline constexpr unsigned schema_version = 1;
 struct OperationStats {
   verbs::Opcode opcode = verbs::Opcode::write;
   std::uint64_t posted = 0;
-  std::uint64_t completed = 0;  ///< finished with any status, whether or not a CQE was asked for
-  Bytes bytes;                  ///< payload of those that succeeded
-  LatencyTable latency;         ///< of those that succeeded: from the post call's start to the CQE in memory, or where it would be
+  std::uint64_t completed = 0;   ///< finished with any status, whether or not a CQE was asked for
+  Bytes bytes;                   ///< payload of those that succeeded
+  LatencyTable latency;          ///< of those that succeeded: from the post call's start to the CQE in memory, or where it would be
+  std::vector<WaitStats> waits;  ///< of the same; empty where none waited, or where that was not noted (run.measures)
 };
 
 /// What a call or a completion answered other than the program expected.
@@ -89,6 +91,19 @@ struct MemorySeries {
   std::vector<Bytes> free, pinned, swapped;
 };
 
+/// How busy units were over time: each point tells of the time since the one before it.
+struct Occupancy {
+  struct Unit {
+    std::string name;            ///< as of resources; `a.nic.requests` are those outstanding
+    std::uint64_t capacity = 0;  ///< of buffers in bytes; 0: no limit
+    bool level = false;          ///< in use at that time, and not on average since the one before
+    std::vector<double> in_use;
+  };
+  Time from;  ///< where the first begins
+  std::vector<Time> at;
+  std::vector<Unit> units;  ///< those that were used at all
+};
+
 struct RegistrationStats {
   CallStats reg_mr, dereg_mr;
   std::vector<NamedCalls> others;  ///< rereg_mr, when there was one
@@ -106,6 +121,25 @@ struct CacheStats {
   TotalTime miss_time;             ///< from look-up to content, over all misses
   Time miss_longest;
   std::uint64_t misses() const { return misses_cold + misses_capacity + misses_conflict; }
+};
+
+/// Look-ups of one NIC that missed, and how many lines they had to fetch one after the other.
+struct MissChains {
+  struct Chain {
+    std::string lines;  ///< kinds of line in order: `mpt, mtt`
+    std::uint64_t length = 0, lookups = 0;
+    TotalTime total;  ///< from the first miss to the answer, over all
+    Time longest;
+  };
+  std::string name;           ///< `a.nic`
+  std::uint64_t without = 0;  ///< look-ups that found all of their lines
+  std::uint64_t most = 0;     ///< most look-ups that waited for lines at one time
+  std::vector<Chain> chains;  ///< by how they came up first
+  std::uint64_t lookups() const {
+    std::uint64_t sum = without;
+    for (const Chain& c : chains) sum += c.lookups;
+    return sum;
+  }
 };
 
 enum class ResourceKind : std::uint8_t { server, link, cpu, pool };
@@ -198,7 +232,9 @@ struct Report {
   RegistrationStats registration;
   std::vector<MemoryStats> memory;
   std::vector<MemorySeries> memory_series;
+  Occupancy occupancy;
   std::vector<CacheStats> caches;
+  std::vector<MissChains> miss_chains;  ///< of NICs that had any
   std::vector<ResourceStats> resources;
   std::vector<PcieStats> pcie;
   std::vector<CpuStats> cpus;

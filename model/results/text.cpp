@@ -15,12 +15,12 @@ namespace {
 
 /// How many rows each part of the page may take.
 struct Room {
-  std::size_t opcodes, steps, rows, unexpected;
+  std::size_t opcodes, steps, rows, waits, unexpected;
 };
 // From the roomiest to one that keeps the fullest report to 50 lines.
-constexpr std::array<Room, 3> rooms{{{4, 9, 4, 5}, {4, 7, 3, 3}, {3, 5, 2, 1}}};
+constexpr std::array<Room, 3> rooms{{{4, 9, 4, 5, 5}, {4, 7, 3, 3, 3}, {3, 5, 2, 2, 1}}};
 constexpr std::ptrdiff_t page_lines = 50;
-constexpr std::size_t charts_shown = 4, name_width = 30, figure_width = 10;
+constexpr std::size_t charts_shown = 4, name_width = 30, figure_width = 10, wait_width = 50;
 
 template <class T>
 using Shown = std::vector<const T*>;
@@ -176,6 +176,43 @@ void charts(Page& page, const Report& r, const Shown<OperationStats>& operations
   }
 }
 
+/// Service and the longest of the waits of all opcodes.
+void waits(Page& page, const Report& r, const Shown<OperationStats>& operations, const Room& room) {
+  struct Row {
+    const OperationStats* of;
+    const WaitStats* wait;
+  };
+  std::vector<Row> rows;
+  TotalTime latency, served;
+  std::uint64_t opcodes = 0, n = 0;
+  for (const OperationStats& o : r.operations) {
+    // Of a message its sender tells, unless nobody does.
+    if (o.opcode == verbs::Opcode::recv && operations.size() > 1) continue;
+    opcodes += o.latency.latency().count() != 0;
+    n += o.latency.latency().count();
+    latency += o.latency.latency().sum();
+    served += service(o);
+    for (const WaitStats& w : o.waits) rows.push_back({&o, &w});
+  }
+  if (rows.empty()) return;
+  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.wait->total > b.wait->total; });
+  const std::size_t shown = std::min(rows.size(), room.waits);
+  const auto share = [&](TotalTime part) { return human::percent(static_cast<double>(part.raw) / static_cast<double>(latency.raw)); };
+  page.gap();
+  page.heading_row({titled("What operations waited for", rows.size(), shown), "share", "mean", "p99", "longest", "waited"}, wait_width,
+                   figure_width);
+  page.row({"  nothing: they were served", share(served), human::time_ns(mean_ns(served, n))}, wait_width, figure_width);
+  for (std::size_t i = 0; i < shown; ++i) {
+    const OperationStats& o = *rows[i].of;
+    const WaitStats& w = *rows[i].wait;
+    const std::string of = opcodes > 1 ? std::string(verbs::name(o.opcode)) + ", " : "";
+    const std::uint64_t all = o.latency.latency().count();
+    page.row({"  " + of + w.name, share(w.total), human::time_ns(mean_ns(w.total, all)), human::time(w.p99), human::time(w.longest),
+              human::percent(static_cast<double>(w.operations) / static_cast<double>(all))},
+             wait_width, figure_width);
+  }
+}
+
 /// One table of the page: a heading, and a row for each of the busiest items.
 template <class T, class Weight, class Cells>
 void table(Page& page, const Room& room, const char* title, std::vector<std::string> columns, const std::vector<T>& all, Weight weight,
@@ -186,6 +223,31 @@ void table(Page& page, const Room& room, const char* title, std::vector<std::str
   columns.insert(columns.begin(), titled(title, used.size(), shown.size()));
   page.heading_row(columns, name_width, figure_width);
   for (const T* item : shown) page.row(cells(*item), name_width, figure_width);
+}
+
+/// What look-ups that missed had to fetch, line by line.
+void chains(Page& page, const Report& r, const Room& room) {
+  struct Row {
+    std::string name;
+    std::uint64_t all, most;
+    const MissChains::Chain* chain;
+  };
+  std::vector<Row> rows;
+  for (const MissChains& m : r.miss_chains)
+    for (const MissChains::Chain& c : m.chains) rows.push_back({"  " + m.name + ": " + c.lines, m.lookups(), m.most, &c});
+  table(
+      page, room, "Misses in a row", {"look-ups", "of all", "mean", "longest", "at once", "most"}, rows,
+      [](const Row& row) { return row.chain->total.raw; },
+      [&](const Row& row) -> std::vector<std::string> {
+        const MissChains::Chain& c = *row.chain;
+        return {row.name,
+                human::count(c.lookups),
+                human::percent(static_cast<double>(c.lookups) / static_cast<double>(row.all)),
+                human::time_ns(mean_ns(c.total, c.lookups)),
+                human::time(c.longest),
+                fmt::format("{:.2f}", static_cast<double>(c.total.raw) / static_cast<double>(r.window().raw)),
+                human::count(row.most)};
+      });
 }
 
 void tables(Page& page, const Report& r, const Room& room) {
@@ -217,6 +279,7 @@ void tables(Page& page, const Report& r, const Room& room) {
                 human::count(c.evictions),
                 human::time_ns(mean_ns(c.miss_time, c.misses()))};
       });
+  chains(page, r, room);
   table(
       page, room, "CPU time", {"CPUs", "user", "syscall", "register", "interrupt", "polling", "idle"}, r.cpus,
       [](const CpuStats& c) { return (c.user + c.system_call + c.registering() + c.interrupt + c.polling).raw; },
@@ -262,6 +325,7 @@ std::string composed(const Report& r, TextOptions options, const Room& room) {
   registration(page, r.registration);
   memory(page, r.memory, r.memory_series);
   charts(page, r, operations, room);
+  waits(page, r, operations, room);
   if (const std::string limit = what_saturates(r); !limit.empty()) {
     page.gap();
     page.paragraph(limit);

@@ -292,6 +292,7 @@ void collect_host(Host& host, results::Report& report) {
   for (std::uint32_t number = 0; number < host.adapters().size(); ++number) {
     const Host::Adapter& adapter = host.adapters()[number];
     collect_caches(name + "." + adapter.nic_name, adapter.nic, host.settings.nic, report);
+    collect_chains(name + "." + adapter.nic_name, adapter.nic.walker, report);
     add_resources(name, host, number, report);
     add_pcie(name, adapter, report);
   }
@@ -326,26 +327,6 @@ void collect_network(fabric::Switch& network, const std::vector<std::unique_ptr<
     in.bytes = Bytes(counts.payload_bytes);
     report.resources.push_back(std::move(in));
   }
-}
-
-void describe_queues(Host& host, std::vector<std::string>& lines) {
-  const std::string name = host.title;
-  for (const auto& held : host.nic.queue_pairs().all()) {
-    const nic::Qp& qp = *held;
-    if (qp.destroyed || qp.retired == qp.producer) continue;
-    lines.push_back(fmt::format("{}.nic: QP {:#x} ({}) has {} requests outstanding: {} sent or being sent, {} in the NIC, {} READs{}", name,
-                                qp.qpn, verbs::name(qp.state), qp.producer - qp.retired, qp.next - qp.retired, qp.fetched - qp.next,
-                                qp.reads, qp.waiting ? "; its peer was not ready to receive, and it tries again and again" : ""));
-  }
-  for (const Host::Adapter& adapter : host.adapters())
-    for (const auto& [what, in_use] :
-         {std::pair{"requester contexts", adapter.nic.requester.contexts().in_use()},
-          std::pair{"responder contexts", adapter.nic.responder.contexts().in_use()},
-          std::pair{"walks", adapter.nic.walker.walks().in_use()}, std::pair{"command slots", adapter.nic.firmware.slots().in_use()},
-          std::pair{"PCIe tags", std::uint64_t{adapter.nic.dma.tags_in_use()}}})
-      if (in_use != 0) lines.push_back(fmt::format("{}.{}: {} {} in use", name, adapter.nic_name, in_use, what));
-  if (host.nic.dropped_packets() != 0)
-    lines.push_back(fmt::format("{}.nic: {} packets were dropped: their QP was gone or not ready", name, host.nic.dropped_packets()));
 }
 
 }  // namespace mtsim::system

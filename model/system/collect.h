@@ -17,7 +17,4 @@ void subtract(results::Report& report, const results::Report& start);
 /// called at all.
 void complete_contention(results::Report& report);
 
-/// What stands in a host's queues, a line each: for a run that no longer moves.
-void describe_queues(Host& host, std::vector<std::string>& lines);
-
 }  // namespace mtsim::system

@@ -67,4 +67,26 @@ void collect_caches(const std::string& on, const nic::Nic& nic, const nic::NicSe
   if (nic.icm_cache) add_prefetches(icm_cache, nic.icm_cache.get(), settings.icm_cache, walker.ahead(2), report);
 }
 
+void collect_chains(const std::string& on, const nic::Walker& walker, results::Report& report) {
+  results::MissChains out;
+  out.name = on;
+  out.without = walker.lookups();
+  out.most = walker.most_walking();
+  for (const nic::Walker::Chain& chain : walker.chains()) {
+    results::MissChains::Chain c;
+    for (std::uint32_t shape = chain.shape; shape != 0; shape >>= 4) {
+      c.lines += (c.length == 0 ? "" : ", ") + walker.kind_name(shape % 16 - 1);
+      ++c.length;
+    }
+    c.lookups = chain.count;
+    c.total = results::total(chain.total);
+    c.longest = chain.longest;
+    out.without -= chain.count;
+    out.chains.push_back(std::move(c));
+  }
+  // Of those that wait still it is not known yet how many lines they will miss.
+  out.without -= walker.walking();
+  report.miss_chains.push_back(std::move(out));
+}
+
 }  // namespace mtsim::system

@@ -24,6 +24,7 @@ Host::Host(sc_core::sc_module_name name, engine::Scheduler& scheduler, const Hos
     adapters_.push_back({nic_name, pcie_name, *further_nics_.back(), *further_links_.back()});
   }
   for (const Adapter& adapter : adapters_) wire(adapter, network);
+  operations.keep_waits(s.nic.requester.measures);
   kernel.cpus(cpus);
   kernel.memory(root_complex);
   kernel.queue_pairs(nic);

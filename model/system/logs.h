@@ -33,12 +33,15 @@ class OperationLog : public sc_core::sc_module, public nic::OperationLog {
 
   /// What ended before does not count.
   void restart();
+  /// Whether to keep what operations waited for.
+  void keep_waits(bool on) { keeps_waits_ = on; }
   /// `watcher` must outlive the log; `port` is what it is told of.
   void watch(OperationWatcher& watcher, std::uint32_t port);
 
   struct Kept {
     std::uint64_t ended = 0, succeeded = 0, bytes = 0;
     results::LatencyTable latency;
+    results::WaitTable waits;
   };
   const std::array<Kept, verbs::opcode_count>& kept() const { return kept_; }
   const std::array<std::uint64_t, verbs::status_count>& statuses() const { return statuses_; }
@@ -46,6 +49,7 @@ class OperationLog : public sc_core::sc_module, public nic::OperationLog {
  private:
   std::array<Kept, verbs::opcode_count> kept_;
   std::array<std::uint64_t, verbs::status_count> statuses_{};
+  bool keeps_waits_ = true;
   std::vector<OperationWatcher*> watchers_;
   std::uint32_t port_ = 0;
 };

@@ -25,7 +25,7 @@ std::string with_name(const std::string& path, std::string variant) {
 RunFiles::RunFiles(const RecordingOptions& options) {
   if (!options.operations.empty()) {
     operations_file_ = std::make_unique<results::OutputFile>(options.operations);
-    operations_ = std::make_unique<results::OperationsFile>(*operations_file_, step_names());
+    operations_ = std::make_unique<results::OperationsFile>(*operations_file_, step_names(), ports::cause_names);
   }
   if (!options.timeline.empty()) {
     timeline_file_ = std::make_unique<results::OutputFile>(options.timeline);

@@ -58,6 +58,10 @@ void RunParams::declare(Declaration<RunParams>& d) {
       .range("1ns", "9000000s")
       .means("Nothing later than this is simulated.")
       .source("modelling choice");
+  d.field("measures", &RunParams::measures)
+      .standard("true")
+      .means("Whether it is noted what operations wait for, and how busy units are over time: some per cent more run time.")
+      .source("modelling choice");
 }
 
 namespace {
@@ -149,6 +153,7 @@ HostSettings read_host(const Config& whole, const std::string& host) {
   s.nic.requester = config.read<nic::RequesterParams>();
   s.nic.responder = config.read<nic::ResponderParams>();
   s.nic.firmware = config.read<nic::FirmwareParams>();
+  s.nic.requester.measures = s.nic.responder.measures = whole.read<RunParams>().measures;
   check_host(config, s);
   place(s);
   return s;

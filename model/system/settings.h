@@ -44,6 +44,7 @@ struct ReplayParams {
 struct RunParams {
   std::uint64_t seed{};
   Time limit{};
+  bool measures{};
   static void declare(Declaration<RunParams>& d);
 };
 

@@ -8,7 +8,10 @@
 #include "fabric/network.h"
 #include "results/human.h"
 #include "system/collect.h"
+#include "system/collect_waits.h"
+#include "system/describe_queues.h"
 #include "system/host.h"
+#include "system/occupancy.h"
 #include "system/recorders.h"
 
 namespace mtsim::system {
@@ -97,11 +100,13 @@ void Simulation::begin_window() {
     host->registrations.restart();
   }
   at_start_ = collect();
+  if (occupancy_) occupancy_->restart();
   recorders_->measure(true);
 }
 
 void Simulation::end_window() {
   at_end_ = collect();
+  if (occupancy_) occupancy_->stop();
   recorders_->measure(false);
 }
 
@@ -109,8 +114,13 @@ void Simulation::run(const std::function<void(const Heartbeat&)>& beat) {
   if (beat) scheduler_->set_heartbeat([this, &beat] { beat({scheduler_->now(), actors_->operations_begun()}); });
   sc_core::sc_start(sc_core::SC_ZERO_TIME);
   recorders_->begin();
+  if (plan_.settings.run.measures) {
+    occupancy_ = std::make_unique<Occupancy>(*scheduler_, hosts_, *switch_);
+    occupancy_->restart();
+  }
   actors_->start();
   sc_core::sc_start();
+  if (occupancy_ && !at_end_) occupancy_->stop();
   recorders_->finish();
   scheduler_->set_heartbeat({});
 }
@@ -120,12 +130,15 @@ results::Report Simulation::collect() const {
   report.window_end = report.simulated = scheduler_->now();
   for (const auto& host : hosts_) collect_host(*host, report);
   collect_network(*switch_, hosts_, report);
+  collect_waits(hosts_, report);
   return report;
 }
 
 results::Report Simulation::report() const {
   results::Report report = at_end_ ? *at_end_ : collect();
   if (at_start_) subtract(report, *at_start_);
+  if (occupancy_) report.occupancy = occupancy_->collect();
+  std::erase_if(report.miss_chains, [](const results::MissChains& m) { return m.chains.empty(); });
   complete_contention(report);
   report.simulated = scheduler_->now();
   report.version = MTSIM_VERSION;
@@ -206,7 +219,8 @@ std::vector<std::string> Simulation::stuck() const {
   if (!lines.empty()) return lines;
   if (actors_->done() || scheduler_->stopped()) return {};
   lines = actors_->standing();
-  for (const auto& host : hosts_) describe_queues(*host, lines);
+  for (const auto& host : hosts_)
+    for (const Host::Adapter& adapter : host->adapters()) describe_queues(host->title + "." + adapter.nic_name, adapter.nic, lines);
   for (std::string& line : lines) line.insert(0, "  ");
   const char* why = scheduler_->idle() ? "nothing moves any more" : "simulated time is over (run.limit)";
   lines.insert(lines.begin(), why + std::string(", and these have not ended:"));

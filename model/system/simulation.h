@@ -21,6 +21,7 @@ class Switch;
 namespace mtsim::system {
 
 class Host;
+class Occupancy;
 class Recorders;
 
 class Simulation {
@@ -76,6 +77,7 @@ class Simulation {
   program::Tally tally_;
   std::unique_ptr<Recorders> recorders_;
   std::unique_ptr<program::Actors> actors_;
+  std::unique_ptr<Occupancy> occupancy_;     ///< null: not measured
   std::optional<results::Report> at_start_;  ///< what had been counted when the measured window began
   std::optional<results::Report> at_end_;    ///< and when it ended
 };

@@ -2,6 +2,22 @@
 
 namespace mtsim::system {
 
+namespace {
+
+/// Others may have come up since.
+void subtract_chains(results::MissChains& chains, const results::MissChains& start) {
+  chains.without -= start.without;
+  for (results::MissChains::Chain& c : chains.chains)
+    for (const results::MissChains::Chain& s : start.chains) {
+      if (s.lines != c.lines) continue;
+      c.lookups -= s.lookups;
+      c.total -= s.total;
+    }
+  std::erase_if(chains.chains, [](const results::MissChains::Chain& c) { return c.lookups == 0; });
+}
+
+}  // namespace
+
 void subtract(results::Report& report, const results::Report& start) {
   report.window_start = start.window_end;
   for (results::MemoryStats& m : report.memory)
@@ -24,6 +40,9 @@ void subtract(results::Report& report, const results::Report& start) {
     c.evictions -= s.evictions;
     c.miss_time -= s.miss_time;
   }
+  for (results::MissChains& m : report.miss_chains)
+    for (const results::MissChains& s : start.miss_chains)
+      if (s.name == m.name) subtract_chains(m, s);
   for (std::size_t i = 0; i < report.resources.size(); ++i) {
     results::ResourceStats& r = report.resources[i];
     const results::ResourceStats& s = start.resources[i];

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "system/collect_waits.h"
 #include "system/host.h"
 
 namespace mtsim::system {
@@ -25,6 +26,30 @@ std::string name_of(const ports::Packet& packet) {
       return std::string("NAK: ") + verbs::explain(packet.nak);
   }
   return "packet";
+}
+
+/// Steps in which an operation waited for most of the time say for what: `schedule: contexts`. A look-up is two steps of which the longer
+/// says it.
+std::vector<std::string> steps_with_causes(const ports::Wqe& request) {
+  std::array<Time, ports::step_count> spans{};
+  Time at = request.begin;
+  for (unsigned i = 0; i < ports::step_count; ++i) {
+    spans[i] = std::max(request.stamp[i], at) - at;
+    at += spans[i];
+  }
+  std::array<ports::Waits::Entry, ports::step_count> longest{};
+  std::array<Time, ports::step_count> waited{};
+  for (const ports::Waits::Entry& wait : request.waits) {
+    unsigned step = unsigned(wait.step());
+    const bool looks_up = wait.step() == ports::Step::translation || wait.step() == ports::Step::responder_translation;
+    if (looks_up && spans[step - 1] > spans[step]) --step;
+    waited[step] += Time(wait.span);
+    if (wait.span > longest[step].span) longest[step] = wait;
+  }
+  std::vector<std::string> out = step_names();
+  for (unsigned i = 0; i < ports::step_count; ++i)
+    if (longest[i].span != 0 && waited[i] * 2 >= spans[i]) out[i] += std::string(": ") + ports::cause_names[unsigned(longest[i].cause())];
+  return out;
 }
 
 /// Whether the packet goes back to the requester.
@@ -82,6 +107,11 @@ TimelineRecorder::TimelineRecorder(results::TimelineFile& file, const QpNames& q
     };
     pipe(host.nic.requester.pipe(), "NIC requester pipe", "piece");
     pipe(host.nic.responder.pipe(), "NIC responder pipe", "piece");
+    const auto contexts = [&](const engine::Semaphore& pool, const char* in_use, const char* without) {
+      pool.draw(TimelineRow(file_, title, in_use, Timeline::Kind::level), TimelineRow(file_, title, without, Timeline::Kind::level));
+    };
+    contexts(host.nic.requester.contexts(), "NIC requester contexts in_use", "NIC pieces without_context");
+    contexts(host.nic.responder.contexts(), "NIC responder contexts in_use", "NIC requests without_context");
     host.nic.walker.draw(file_, title);
     host.nic.firmware.draw(file_, title);
     host.nic.dma.draw(file_, title);
@@ -183,8 +213,14 @@ void TimelineRecorder::ended(std::uint32_t port, std::uint32_t qpn, const ports:
   const std::string name = fmt::format("{} wr={}", verbs::name(request.opcode), request.wr);
   const Time end = request.stamp[unsigned(ports::Step::completion)];
   const std::string_view how = verbs::name(status);
-  file_.draw_life(queue_row(s, qpn), name, request.begin, request.stamp, step_names(),
-                  {{"bytes", request.length}, {"status", 0, how}, {"waited_for", request.waited_for}});
+  const std::string longest = longest_waits(request.waits);
+  const std::vector<std::string> steps = steps_with_causes(request);
+  if (longest.empty())
+    file_.draw_life(queue_row(s, qpn), name, request.begin, request.stamp, steps,
+                    {{"bytes", request.length}, {"status", 0, how}, {"waited_for", request.waited_for}});
+  else
+    file_.draw_life(queue_row(s, qpn), name, request.begin, request.stamp, steps,
+                    {{"bytes", request.length}, {"status", 0, how}, {"waited_for", request.waited_for}, {"longest_waits", 0, longest}});
   std::vector<OperationFlows::Anchor> anchors = flows_.ended(key);
   if (file_.draw(s.completions, name, end, end, {{"qpn", qpn}, {"status", 0, how}})) anchors.push_back({s.completions, end});
   file_.draw_flow(anchors);

@@ -61,12 +61,13 @@ int SendQueue::check(const verbs::SendRequest& request) const {
   return 0;
 }
 
-SendQueue::Posted SendQueue::post(std::span<const verbs::SendRequest> requests, Time begin, Time now) {
+SendQueue::Posted SendQueue::post(std::span<const verbs::SendRequest> requests, Time begin, Time now, Time waited) {
   Posted posted;
   for (const verbs::SendRequest& request : requests) {
     posted.error = check(request);
     if (posted.error != 0) break;
     write(request, begin, now);
+    ring_->at(head_ - 1).waits.add(ports::Step::posted, ports::Cause::cpu, waited);
     ++posted.accepted;
   }
   return posted;
@@ -96,6 +97,7 @@ void SendQueue::write(const verbs::SendRequest& request, Time begin, Time now) {
   wqe.stamp.fill(Time());
   wqe.stamp[unsigned(ports::Step::posted)] = now;
   wqe.waited_for = 0;
+  wqe.waits.clear();
   ++head_;
 }
 

@@ -42,7 +42,8 @@ class SendQueue final : public WorkQueue {
     std::uint32_t accepted = 0;
   };
   /// Writes requests into the ring until one is refused. ENOMEM: the QP is below RTS, the ring is full, too many SGEs, too much inline.
-  Posted post(std::span<const verbs::SendRequest> requests, Time begin, Time now);
+  /// `waited`: for a CPU, between `begin` and `now`.
+  Posted post(std::span<const verbs::SendRequest> requests, Time begin, Time now, Time waited);
   /// 64-byte units that the newest request takes.
   std::uint32_t last_blocks() const { return ring_->at(head_ - 1).basic_blocks; }
 

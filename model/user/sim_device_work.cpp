@@ -23,8 +23,9 @@ Progress SimDevice::post_send(Thread t, Handle qp, std::span<const verbs::SendRe
 /// ibv_post_send
 engine::Flow SimDevice::post_flow(Thread thread, Qp& qp, std::span<const verbs::SendRequest> requests, Reply& reply, Caller& caller) {
   const Time begin = now();
-  co_await cpus->run(thread, ports::Work::user, post_time(params_, requests));
-  const SendQueue::Posted posted = qp.sq->post(requests, begin, now());
+  const Time span = post_time(params_, requests);
+  co_await cpus->run(thread, ports::Work::user, span);
+  const SendQueue::Posted posted = qp.sq->post(requests, begin, now(), now() - begin - span);
   reply.error = posted.error;
   reply.value = posted.accepted;
   if (posted.accepted != 0) {

@@ -75,6 +75,8 @@ struct RigSettings {
   pcie::LinkParams pcie = defaults<pcie::LinkParams>();
   fabric::NetworkParams network = defaults<fabric::NetworkParams>();
   Time memory_read = ns(90), memory_write = ns(50);
+  /// What a host's NIC has in place of its end of the link; by default the link itself.
+  std::function<ports::PcieUp&(std::uint32_t host, pcie::Link& link)> link_of = {};
 };
 
 class NicRig {
@@ -109,7 +111,7 @@ class NicRig {
                                             translate::TableSpace{host.memory->allocate(space, MiB(2)), space},
                                             i == 0 ? replace_at_0 : nic::NicReplacements{});
       host.nic->memory(*host.memory);
-      host.nic->link(*host.link);
+      host.nic->link(settings.link_of ? settings.link_of(i, *host.link) : *host.link);
       host.nic->mmio(*host.link);
       host.nic->network(fabric);
       host.nic->log(*host.log);

@@ -16,8 +16,8 @@ struct Inputs {
 };
 
 struct RunArguments : Inputs {
-  std::string json, csv, ops, timeline;  ///< paths; empty for what is not wanted
-  std::string from, to, sample;          ///< of the timeline, as written
+  std::string json, csv, occupancy, ops, timeline;  ///< paths; empty for what is not wanted
+  std::string from, to, sample;                     ///< of the timeline, as written
   bool quiet = false, no_machine = false;
 };
 

@@ -51,6 +51,10 @@ int execute(int argc, char** argv) {
       ->check(CLI::IsMember({"asap", "recorded"}));
   run_command->add_option("--json", run.json, "Write the results as JSON; - is standard output")->type_name("FILE");
   run_command->add_option("--csv", run.csv, "Write the results as one tidy table; - is standard output")->type_name("FILE");
+  run_command
+      ->add_option("--occupancy", run.occupancy,
+                   "Write how busy each unit was over time as CSV (tools/plot draws it); - is standard output")
+      ->type_name("FILE");
   run_command->add_option("--ops", run.ops, "Write each operation as a line of CSV, with its steps; - is standard output")
       ->type_name("FILE");
   run_command->add_option("--timeline", run.timeline, "Draw the run for ui.perfetto.dev (trace events in JSON); - is standard output")

@@ -40,7 +40,8 @@ void print_stuck(const system::Outcome& outcome) {
 /// Whether one of the outputs takes stdout, so that the summary goes to stderr. Throws UserError when two go to the same place: devices
 /// and pipes apart, one would be lost.
 bool stdout_taken(const RunArguments& arguments) {
-  const std::array outputs{std::pair{"--json", &arguments.json}, std::pair{"--csv", &arguments.csv}, std::pair{"--ops", &arguments.ops},
+  const std::array outputs{std::pair{"--json", &arguments.json}, std::pair{"--csv", &arguments.csv},
+                           std::pair{"--occupancy", &arguments.occupancy}, std::pair{"--ops", &arguments.ops},
                            std::pair{"--timeline", &arguments.timeline}};
   bool taken = false;
   for (auto output = outputs.begin(); output != outputs.end(); ++output) {
@@ -85,10 +86,11 @@ int run(const RunArguments& arguments) {
   const bool to_stdout = stdout_taken(arguments);
   const system::RecordingOptions recording{arguments.ops, arguments.timeline, drawing(arguments)};
   const std::vector<system::Plan> plans = make_plans(arguments);
-  std::unique_ptr<results::OutputFile> json, csv;
+  std::unique_ptr<results::OutputFile> json, csv, occupancy;
   // Opened first: a path that cannot be written is known before a long run, not after it.
   if (!arguments.json.empty()) json = std::make_unique<results::OutputFile>(arguments.json);
   if (!arguments.csv.empty()) csv = std::make_unique<results::OutputFile>(arguments.csv);
+  if (!arguments.occupancy.empty()) occupancy = std::make_unique<results::OutputFile>(arguments.occupancy);
 
   system::RunOptions options;
   options.progress = results::progress_wanted(arguments.quiet);
@@ -110,6 +112,10 @@ int run(const RunArguments& arguments) {
   if (csv) {
     csv->write(results::to_csv(outcome.variants));
     csv->commit();
+  }
+  if (occupancy) {
+    occupancy->write(results::occupancy_csv(outcome.variants));
+    occupancy->commit();
   }
   print_told(outcome);
   print_stuck(outcome);

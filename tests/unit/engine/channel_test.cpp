@@ -28,10 +28,14 @@ struct Plan {
 struct Outcome {
   std::int64_t first_end = 0, last_end = 0;
 };
+struct Cell {
+  std::int64_t begin, end;
+  std::size_t train;
+};
 
 /// Cell by cell: whenever the wire is free, the next agent in turn that has something sends one cell. A train that comes at the very
 /// moment of a decision is too late for it, unless the wire stands idle. `plans` in order of time.
-std::vector<Outcome> cell_by_cell(const std::vector<Plan>& plans) {
+std::vector<Outcome> cell_by_cell(const std::vector<Plan>& plans, std::vector<Cell>* cells = nullptr) {
   std::vector<Outcome> out(plans.size());
   std::vector<std::deque<std::size_t>> queues(4);
   std::vector<std::uint32_t> sent(plans.size(), 0);
@@ -49,7 +53,9 @@ std::vector<Outcome> cell_by_cell(const std::vector<Plan>& plans) {
     while (queues[turn].empty()) turn = (turn + 1) % 4;
     const std::size_t train = queues[turn].front();
     const Plan& plan = plans[train];
+    const std::int64_t begin = free;
     free += ++sent[train] == plan.cells ? plan.last : plan.cell;
+    if (cells != nullptr) cells->push_back({begin, free, train});
     if (sent[train] == 1) out[train].first_end = free;
     if (sent[train] == plan.cells) {
       out[train].last_end = free;
@@ -153,6 +159,33 @@ TEST_CASE("random trains of several agents end exactly when cell-by-cell service
                               })->last_end;
     if (b.scheduler.now() >= Time(last)) CHECK(b.channel.usage().busy == Time(busy));
     CHECK(b.channel.usage().requests == plans.size());
+  }
+}
+
+TEST_CASE("a train is told what went before it, by agent, and that is all that kept it", "[channel]") {
+  for (unsigned seed = 1; seed <= 24; ++seed) {
+    const std::uint64_t gaps[] = {60'000, 12'000, 6'000, 500};
+    const auto plans = random_plans(seed, 1 + seed % 4, gaps[seed / 4 % 4]);
+    std::vector<Cell> cells;
+    const auto expected = cell_by_cell(plans, &cells);
+    Bench b(ps(125'000));
+    b.scheduler.spawn(b.submit(plans));
+    sc_core::sc_start();
+    for (std::size_t i = 0; i < plans.size(); ++i) {
+      const Plan& plan = plans[i];
+      if (!plan.told) continue;
+      INFO("seed " << seed << " train " << i);
+      const bool first = plan.of_first && plan.cells > 1;
+      const std::int64_t own = first ? plan.cell : plan.cell * (plan.cells - 1) + plan.last;
+      const std::int64_t end = first ? expected[i].first_end : expected[i].last_end;
+      REQUIRE(b.heard[i].waited == Time(end - plan.at - own));
+      if (b.heard[i].waited.raw == 0) continue;
+      std::array<std::int64_t, 4> behind{};
+      for (const Cell& cell : cells)
+        if (cell.train != i && cell.end > plan.at && cell.begin < end)
+          behind[plans[cell.train].agent] += cell.end - std::max(cell.begin, plan.at);
+      REQUIRE(b.heard[i].behind == behind);
+    }
   }
 }
 

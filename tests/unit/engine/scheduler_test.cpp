@@ -186,3 +186,30 @@ TEST_CASE("a process that the model wakes long before its next step", "[schedule
   sc_core::sc_start();
   CHECK(bench.seen == Seen{{us(3), 100}, {us(4), 101}, {us(5), 2}});
 }
+
+TEST_CASE("samples are taken between steps at the times asked for, and make no run longer", "[scheduler]") {
+  test::FreshSystemC context;
+  engine::Scheduler scheduler("scheduler");
+  Bench bench(scheduler);
+  std::vector<std::int64_t> sampled;
+  std::vector<std::size_t> seen;
+  scheduler.set_sampler(ns(100), [&](Time now) {
+    sampled.push_back(now.raw);
+    seen.push_back(bench.seen.size());
+    return now + ns(250);
+  });
+  scheduler.spawn(bench.steps(ns(300), ns(900), 1));
+  // Never meant: nobody waits for it, and no sample is taken on the way there.
+  engine::Deadline deadline;
+  deadline.due = [](engine::Deadline&) { return engine::Deadline::never; };
+  scheduler.watch(deadline, us(50));
+  sc_core::sc_start();
+  CHECK(bench.seen == Seen{{ns(300), 1}, {ns(600), 1}, {ns(900), 1}});
+  REQUIRE(sampled == std::vector<std::int64_t>{100'000, 350'000, 600'000, 850'000});
+  // That of 600 comes after the step of the same time or before it, but not at another time.
+  CHECK(seen[0] == 0);
+  CHECK(seen[1] == 1);
+  CHECK(seen[3] == 2);
+  CHECK(scheduler.now() == ns(900));
+  CHECK(scheduler.timed_events() == 3);
+}

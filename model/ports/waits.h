@@ -1,0 +1,167 @@
+// What a data operation waits for: spans of its life in which nothing was done for it, each with the step that it lies in and its cause.
+// Whatever no wait covers is service: the time that the operation would take by itself.
+#pragma once
+
+#include <array>
+#include <cassert>
+#include <cstdint>
+#include <cstring>
+
+#include "base/units.h"
+
+namespace mtsim::ports {
+
+/// Where the time of a data operation goes. A stamp is the moment at which the step ended; of an operation that is cut in pieces the
+/// stamps of the last piece stand. Differences of successive stamps add up to the latency.
+enum class Step : std::uint8_t {
+  posted,          ///< the CPU has written the WQE and the doorbell
+  doorbell,        ///< the NIC has the doorbell
+  wqe_fetch,       ///< the NIC has the WQE
+  retry,           ///< the attempt that succeeded begins: earlier ones met an RNR NAK, a sequence NAK or no answer
+  schedule,        ///< the (last piece of the) request is picked by the requester
+  key_check,       ///< its lkey is looked up and judged
+  translation,     ///< its local pages are known
+  dma,             ///< its payload is in the NIC
+  wire,            ///< the (last) request packet is in the peer NIC
+  responder_wait,  ///< the responder has taken it up
+  responder_key_check,
+  responder_translation,
+  responder_dma,  ///< WRITE: handed to the responder's DMA engine; READ: the data is in the responder
+  response_wire,  ///< acknowledgement or (last) response packet is back
+  scatter,        ///< READ, atomics: the data is handed to the requester's DMA engine
+  completion,     ///< the CQE is visible to the CPU, or the request is retired if it is unsignalled
+};
+inline constexpr unsigned step_count = unsigned(Step::completion) + 1;
+
+/// What an operation waits for.
+enum class Cause : std::uint8_t {
+  cpu,        ///< a CPU: another thread has it
+  qp,         ///< earlier work of its own QP, which goes first
+  qp_lookup,  ///< the look-up of the piece before it on its QP: a QP prepares one at a time
+  credits,    ///< READs and atomics outstanding on its QP, as many as may be, or those before a fence
+  contexts,   ///< a context of the requester or responder
+  pipe,       ///< the pipe of the requester or responder: pieces of others
+  buffer,     ///< room for its payload in the NIC
+  walk_slot,  ///< one of the walks that may be in flight
+  merged,     ///< a fetch of the same line that another look-up has under way
+  fetch,      ///< its own fetches of table lines, as long as they take by themselves
+  tags,       ///< PCIe tags
+  // The PCIe link behind transfers of: posted writes, reads of payload, of tables, of queues (the agents of that direction, in order).
+  up_writes,
+  up_payload,
+  up_tables,
+  up_queues,
+  down_completions,
+  down_stores,
+  write_room,  ///< the buffer of posted writes
+  wire_out,    ///< the link from its host (of a response: the peer's) to the switch
+  wire_in,     ///< the switch's output
+  receive,     ///< the fetch of a receive from host memory
+  lock,        ///< another atomic on its word
+  retry,       ///< all that went by before the attempt that succeeded
+  several,     ///< causes beyond those that there is room for
+};
+inline constexpr std::array cause_names{"CPU",
+                                        "own QP",
+                                        "look-up before it",
+                                        "READ credits, fence",
+                                        "contexts",
+                                        "pipe",
+                                        "buffer",
+                                        "walk slot",
+                                        "another's fetch",
+                                        "table fetch",
+                                        "PCIe tags",
+                                        "PCIe up: writes",
+                                        "PCIe up: payload reads",
+                                        "PCIe up: table reads",
+                                        "PCIe up: queue reads",
+                                        "PCIe down: answers",
+                                        "PCIe down: stores",
+                                        "write buffer",
+                                        "wire out",
+                                        "wire in",
+                                        "receive",
+                                        "atomics' lock",
+                                        "retries",
+                                        "several"};
+inline constexpr unsigned cause_count = cause_names.size();
+static_assert(cause_count == unsigned(Cause::several) + 1);
+
+/// The waits of one operation, in order of time. They do not overlap. Waits for look-ups have the step `translation` (or
+/// `responder_translation`), whether a key's line or a translation's is missing.
+class Waits {
+ public:
+  static constexpr unsigned room = 20;  ///< more kinds of wait than an operation usually has
+  static constexpr unsigned keys = step_count * 32;
+  static_assert(cause_count <= 32);
+
+  struct Entry {
+    std::int64_t span;  ///< above 0
+    std::uint32_t key;
+    Step step() const { return Step(key / 32); }
+    Cause cause() const { return Cause(key % 32); }
+  };
+
+  // Entries beyond `count_` have no meaning and cost nothing.
+  Waits() {}
+  Waits(const Waits& other) { append(other); }
+  Waits& operator=(const Waits& other) {
+    if (this == &other) return *this;
+    count_ = 0;
+    append(other);
+    return *this;
+  }
+
+  void clear() { count_ = 0; }
+  /// A wait of no length is none.
+  void add(Step step, Cause cause, Time span) {
+    if (span.raw != 0) record(unsigned(step) * 32 + unsigned(cause), span.raw);
+  }
+  void append(const Waits& other) {
+    if (count_ + other.count_ > room) [[unlikely]]
+      return overflow(other);
+    // In blocks: what is copied too much has no meaning there either.
+    for (unsigned i = 0; i < other.count_; i += block) std::memcpy(&entries_[count_ + i], &other.entries_[i], block * sizeof(Entry));
+    count_ += other.count_;
+  }
+  /// Those of an earlier attempt, or of an earlier piece, from that step on.
+  void drop_from(Step step) {
+    while (count_ != 0 && entries_[count_ - 1].key >= unsigned(step) * 32) --count_;
+  }
+
+  const Entry* begin() const { return entries_.data(); }
+  const Entry* end() const { return entries_.data() + count_; }
+  Time sum() const {
+    Time all;
+    for (const Entry& entry : *this) all.raw += entry.span;
+    return all;
+  }
+
+ private:
+  [[gnu::noinline]] void record(std::uint32_t key, std::int64_t span) {
+    assert(span > 0);
+    for (unsigned i = count_; i != 0; --i)
+      if (entries_[i - 1].key == key) {
+        entries_[i - 1].span += span;
+        return;
+      }
+    if (count_ != room) [[likely]] {
+      entries_[count_++] = {span, key};
+      return;
+    }
+    Entry& last = entries_[room - 1];
+    last.key |= 31;
+    last.key = last.key - 31 + unsigned(Cause::several);
+    last.span += span;
+  }
+  [[gnu::cold]] void overflow(const Waits& other) {
+    for (const Entry& entry : other) record(entry.key, entry.span);
+  }
+
+  static constexpr unsigned block = 4;
+  std::array<Entry, room + block - 1> entries_;
+  unsigned count_ = 0;
+};
+
+}  // namespace mtsim::ports

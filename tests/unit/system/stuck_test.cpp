@@ -1,0 +1,105 @@
+// When nothing moves any more, is everything told that stands in the NIC's queues?
+#include <catch2/catch.hpp>
+
+#include "support/nic_rig.h"
+#include "system/describe_queues.h"
+#include "timing/round_figures.h"
+
+using namespace mtsim;
+using verbs::Opcode;
+
+namespace {
+
+/// A PCIe link that loses every read of tables: they are never answered.
+class LosingLink : public sc_core::sc_module, public ports::PcieUp {
+ public:
+  LosingLink(sc_core::sc_module_name name, pcie::Link& link) : sc_module(name), link_(link) {}
+  ports::PcieLimits limits() const override { return link_.limits(); }
+  void request(ports::Agent agent, std::uint32_t requests, Time memory, engine::Notice& notice) override {
+    if (agent != ports::Agent::tables || !loses) link_.request(agent, requests, memory, notice);
+  }
+  void complete(const ports::Tlps& tlps, engine::Notice& notice) override { link_.complete(tlps, notice); }
+  Time posted_backlog() override { return link_.posted_backlog(); }
+  Time time_of(Bytes length) const override { return link_.time_of(length); }
+  void post(const ports::Tlps& tlps, Time memory, engine::Notice* notice) override { link_.post(tlps, memory, notice); }
+  bool loses = true;
+
+ private:
+  pcie::Link& link_;
+};
+
+std::vector<std::string> told(const test::NicRig& rig, std::uint32_t host) {
+  std::vector<std::string> lines;
+  system::describe_queues("host" + std::to_string(host) + ".nic", *rig.hosts[host].nic, lines);
+  return lines;
+}
+
+/// A rig whose host `where` has such a link.
+struct LosingRig {
+  std::unique_ptr<LosingLink> link;
+  test::FreshNicRig rig;
+  static test::RigSettings with(test::RigSettings settings, std::uint32_t where, std::unique_ptr<LosingLink>& made) {
+    settings.link_of = [where, &made](std::uint32_t host, pcie::Link& own) -> ports::PcieUp& {
+      if (host != where) return own;
+      made = std::make_unique<LosingLink>("losing_link", own);
+      return *made;
+    };
+    return settings;
+  }
+  LosingRig(const test::RigSettings& settings, std::uint32_t where) : rig(with(settings, where, link)) {}
+};
+
+}  // namespace
+
+TEST_CASE("a deadlock at the responder is told with every queue's content") {
+  test::RigSettings settings = test::round_figures();
+  settings.nic.nic.walks = 1;
+  settings.nic.responder.contexts = 3;
+  LosingRig t(settings, 1);
+  const verbs::Grant local = t.rig.register_memory(0, KiB(64)), remote = t.rig.register_memory(1, KiB(64));
+  const verbs::Grant other = t.rig.register_memory(1, KiB(64));
+  std::vector<test::NicRig::Pair> pairs;
+  ports::QpAttributes attributes;
+  attributes.access = verbs::Access::remote_read | verbs::Access::remote_write;
+  attributes.timeout = 0;  // nobody tries again
+  for (int q = 0; q < 4; ++q) pairs.push_back(t.rig.connect(16, attributes));
+  const auto post = [&](int q, const verbs::Grant& to) {
+    t.rig.fill(pairs[q], Opcode::read, {local.start.raw, 64, local.key}, to.start.raw, to.key);
+    t.rig.ring(pairs[q], true);
+  };
+  // The first two ask for the same line of the MPT, the third for another, and finds no walk slot; the fourth finds no context. A second
+  // request of the first QP stands behind its first.
+  post(0, remote);
+  post(0, remote);
+  post(1, remote);
+  for (int i = 0; i < 31; ++i) t.rig.register_memory(1, KiB(4));
+  post(2, other);
+  post(3, other);
+  t.rig.run();
+
+  CHECK(told(t.rig, 1) == std::vector<std::string>{});
+  CHECK(told(t.rig, 0) == std::vector<std::string>{});
+}
+
+TEST_CASE("a deadlock at the requester is told with every queue's content") {
+  test::RigSettings settings = test::round_figures();
+  settings.nic.requester.contexts = 2;
+  settings.nic.requester.buffer = KiB(4);
+  settings.pcie.tags = 1;
+  LosingRig t(settings, 0);
+  const verbs::Grant local = t.rig.register_memory(0, KiB(64)), remote = t.rig.register_memory(1, KiB(64));
+  std::vector<test::NicRig::Pair> pairs;
+  ports::QpAttributes attributes;
+  attributes.access = verbs::Access::remote_read | verbs::Access::remote_write;
+  attributes.timeout = 0;
+  for (int q = 0; q < 3; ++q) pairs.push_back(t.rig.connect(16, attributes));
+  for (test::NicRig::Pair& pair : pairs) {
+    t.rig.fill(pair, Opcode::write, {local.start.raw, 4096, local.key}, remote.start.raw, remote.key);
+    t.rig.fill(pair, Opcode::write, {local.start.raw, 4096, local.key}, remote.start.raw, remote.key);
+    t.rig.ring(pair, false);
+  }
+  t.rig.run();
+
+  CHECK(told(t.rig, 0) == std::vector<std::string>{});
+  CHECK(told(t.rig, 1) == std::vector<std::string>{});
+}
