@@ -268,7 +268,7 @@ engine::Task<int> Walker::walk(ports::Query& query) {
         co_await read;
         note(query, ports::Cause::fetch, asked + read.waited);
         end_fetch(own, asked, query.wish.key);
-        const translate::Content content = architecture_->content(kind, own.tag);
+        const translate::Content content = architecture_->content_for(query.wish.key, kind, own.tag);
         of.cache->fill(own.tag, content, query.wish.pd);
         if (of.second != nullptr) of.second->fill(own.tag, content, query.wish.pd);
         resume_merged(own);
@@ -278,7 +278,7 @@ engine::Task<int> Walker::walk(ports::Query& query) {
     misses.total += waited;
     misses.longest = std::max(misses.longest, waited);
     // The line is handed to the look-up as it came, whether or not the cache keeps it.
-    architecture_->step(query.walk, architecture_->content(kind, query.step.tag), query.step);
+    architecture_->step(query.walk, architecture_->content_for(query.wish.key, kind, query.step.tag), query.step);
     Time clock = settings_.clock.edge(scheduler_.now());
     const bool over = advance(query, clock);
     query.ready = clock;

@@ -138,6 +138,8 @@ class Architecture {
   virtual void step(Walk& walk, Content content, Step& out) const = 0;
   /// What a fetch of that line yields now.
   virtual Content content(std::uint32_t line_kind, std::uint64_t tag) const = 0;
+  /// The same of a line that a walk of `key` asked for: most often one of the region's own, which needs no search among all regions.
+  virtual Content content_for(Key, std::uint32_t line_kind, std::uint64_t tag) const { return content(line_kind, tag); }
   /// How many lines of that kind there are; they lie in a row. 0 where that is not so: nothing is fetched ahead.
   virtual std::uint64_t lines(std::uint32_t) const { return 0; }
 };

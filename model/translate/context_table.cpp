@@ -87,7 +87,7 @@ TableWrites ContextTable::change(const EntryChange& entries) {
   TableWrites out;
   Entry staged;
   staged.region.grant.key = entries.key;
-  staged.change = entries;
+  staged.change = std::make_unique<EntryChange>(entries);
   out.table = table_base_ + Bytes(now.first_line * options_.mtt_line.raw + entries.first * entry_bytes.raw);
   out.entries = entries.count;
   out.keeps_context = true;
@@ -235,6 +235,15 @@ Content ContextTable::content(std::uint32_t kind, std::uint64_t tag) const {
   if (kind == mpt) return 0;
   const auto after = lines_owner_.upper_bound(tag);
   return after == lines_owner_.begin() ? 0 : holder(std::prev(after)->second);
+}
+
+// With a million regions the search is a walk over cold memory, the dearest part of a miss.
+Content ContextTable::content_for(Key key, std::uint32_t kind, std::uint64_t tag) const {
+  const std::uint32_t index = place_of(key);
+  const Entry* of = kind == mtt ? find(index) : nullptr;
+  if (of != nullptr && of->live && !of->layout.arrays.empty() && tag - of->first_line < of->layout.arrays.front().lines)
+    return holder(index);
+  return content(kind, tag);
 }
 
 std::uint64_t ContextTable::lines(std::uint32_t kind) const {

@@ -25,6 +25,7 @@ class ContextTable : public Architecture {
   void commit(const TableWrites& writes, Stale& stale) override;
   void step(Walk& walk, Content content, Step& out) const override;
   Content content(std::uint32_t line_kind, std::uint64_t tag) const override;
+  Content content_for(Key key, std::uint32_t line_kind, std::uint64_t tag) const override;
   std::uint64_t lines(std::uint32_t line_kind) const override;
 
  protected:
@@ -89,7 +90,7 @@ class ContextTable : public Architecture {
     bool live = false;
     std::uint32_t generation = 0;       ///< 0: never written
     std::unique_ptr<PresentMap> pages;  ///< of a region on demand: what the table holds
-    std::optional<EntryChange> change;  ///< staged: only this
+    std::unique_ptr<EntryChange> change;  ///< staged: only this
   };
   /// Keys may lie far apart (some drivers draw them at random): entries by pages.
   static constexpr unsigned page_shift = 4;
