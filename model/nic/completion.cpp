@@ -58,7 +58,7 @@ void Completion::retire(Qp& qp, std::uint32_t index, verbs::Status status) {
 engine::Flow Completion::write_cqe(Qp& qp, std::uint32_t index, verbs::Status status) {
   ++cqes_;
   const std::uint32_t resets = qp.resets;
-  co_await ports::DmaWrite(*dma.operator->(), qp.attributes.send_cq->next_slot(), Bytes(64), qp.requester_order);
+  co_await ports::DmaWrite(*dma.operator->(), qp.attributes.send_cq->next_slot(), Bytes(64), qp.requester_order, ports::Purpose::cqes);
   ports::Wqe& wqe = qp.wqe(index);
   wqe.stamp[unsigned(ports::Step::completion)] = scheduler_.now();
   log->ended(qp.qpn, wqe, status);
@@ -69,7 +69,7 @@ engine::Flow Completion::write_cqe(Qp& qp, std::uint32_t index, verbs::Status st
 engine::Flow Completion::write_receive_cqe(Qp& qp, std::uint32_t slot, verbs::Status status) {
   ++cqes_;
   const std::uint32_t resets = qp.resets;
-  co_await ports::DmaWrite(*dma.operator->(), qp.attributes.recv_cq->next_slot(), Bytes(64), qp.responder_order);
+  co_await ports::DmaWrite(*dma.operator->(), qp.attributes.recv_cq->next_slot(), Bytes(64), qp.responder_order, ports::Purpose::cqes);
   ports::Wqe& wqe = qp.attributes.receives->at(slot);
   wqe.stamp[unsigned(ports::Step::completion)] = scheduler_.now();
   // A receive that no message took begins and ends with its flush.
