@@ -77,7 +77,7 @@ void WriteStop::first_came() {
   access.address = part_.address;
   access.length = part_.length;
   access.translated = part_.posted.type == ports::AddressType::translated;
-  access.relaxed = part_.posted.relaxed;
+  access.relaxed = engine_->relaxes(part_.posted);
   effect_ = engine_->memory->write(access, engine_->scheduler_.now());
   if (part_.tlps == 1) last_came();
 }
