@@ -2,7 +2,7 @@
 // however its frames are scattered, so that the NIC sees them as one run.
 //
 // A CPU's cache of addresses is that of the thread which runs on it: threads mostly stay on their CPU. Queues and tables of the driver
-// (dma_alloc_coherent) are left at their physical addresses.
+// (dma_alloc_coherent) are left at their physical addresses, as if each page of theirs had an entry of its own for that.
 #include <algorithm>
 #include <cerrno>
 
@@ -14,8 +14,6 @@
 namespace mtsim::kernel {
 namespace {
 
-/// Sizes of entries in the tables of VT-d and AMD-Vi that Linux uses: 4 KiB, 2 MiB, 1 GiB.
-constexpr std::uint64_t entry_sizes = std::uint64_t{1} << 12 | std::uint64_t{1} << 21 | std::uint64_t{1} << 30;
 constexpr std::uint64_t first_frame = FrameLaw::memory_start.raw / page_bytes.raw;
 
 Time times(Time each, std::uint64_t n) { return each * static_cast<std::int64_t>(n); }
@@ -33,7 +31,7 @@ class IommuMapper : public DmaMapper {
         params_(context.iommu),
         addresses_(addresses(params_.address_bits)),
         queue_(params_.flush_entries, params_.flush_interval),
-        table_(context.frames) {}
+        table_(context.frames, params_.entry_sizes()) {}
 
   engine::Task<int> map(Call& call, Request request, DmaMapping& out) override {
     const DmaMap& frames = *request.frames;
@@ -49,7 +47,7 @@ class IommuMapper : public DmaMapper {
       co_return ENOMEM;
     }
     // iommu_map_sg: iommu_pgsize chooses each entry's size; neighbours in memory are one run whatever entry of the list they stand in.
-    out.iopte = frames.count_leaves(*grant.page, entry_sizes);
+    out.iopte = frames.count_leaves(*grant.page, params_.entry_sizes());
     call.cost().iopte += out.iopte;
     co_await call.work(Call::Step::dma_map, ports::Work::dma_map, times(params_.map_entry, out.iopte));
     // __finalise_sg
@@ -71,6 +69,7 @@ class IommuMapper : public DmaMapper {
     call.cost().iopte += mapping.iopte;
     co_await call.work(Call::Step::dma_map, ports::Work::dma_map,
                        times(params_.unmap_entry, mapping.iopte) + (strict ? params_.iotlb_sync : params_.queue_entry));
+    if (strict) table_.invalidate(range.page, range.pages);
     // iommu_dma_free_iova
     let_timer_end();
     std::vector<IovaFlushQueue::Freed> freed;
@@ -83,6 +82,7 @@ class IommuMapper : public DmaMapper {
       tree_operations += operations;
       cached += operations == 0;
     }
+    if (flushed) table_.invalidate_all();
     co_await on_addresses(call, cached, tree_operations, flushed ? params_.iotlb_flush : Time());
     co_return 0;
   }
@@ -118,7 +118,7 @@ class IommuMapper : public DmaMapper {
       const FrameExtent device{page - first_frame, each, Layout::linear};
       if (!out.empty() && out.back().continues_in(device)) out.back().count += each;
       else out.push_back(device);
-      table_.map_pages(page, extent->part(within, each));
+      table_.map_pages(page, extent->part(within, each), each);
       within += each;
       if (within == extent->count) {
         ++extent;
@@ -141,13 +141,16 @@ class IommuMapper : public DmaMapper {
       for (std::uint64_t i = 0; i < extent.count; i += each, ++mapped) {
         const IovaFlushQueue::Range range{extent.first + i + first_frame, each};
         table_.unmap_pages(range.page, each);
-        if (strict) freed.push_back({call.thread(), range});
-        else flushes += queue_.queue(call.thread(), range, scheduler_.now(), freed);
+        if (strict) {
+          freed.push_back({call.thread(), range});
+          table_.invalidate(range.page, range.pages);
+        } else flushes += queue_.queue(call.thread(), range, scheduler_.now(), freed);
       }
     call.cost().dma_runs += mapped;
     call.cost().iopte += mapped;
     co_await call.work(Call::Step::dma_map, ports::Work::dma_map,
                        times(params_.unmap_entry + (strict ? params_.iotlb_sync : params_.queue_entry), mapped));
+    if (flushes != 0) table_.invalidate_all();
     std::uint64_t cached = 0, tree_operations = 0;
     for (const IovaFlushQueue::Freed& free : freed) {
       const std::uint64_t operations = addresses_.release(free.cpu, free.range.page, free.range.pages);
@@ -172,10 +175,11 @@ class IommuMapper : public DmaMapper {
     return call.work(Call::Step::dma_map, ports::Work::dma_map, span);
   }
 
-  /// What the flush queue's timer does in an interrupt is charged to nobody.
+  /// What the flush queue's timer does in an interrupt is charged to nobody; the IOTLB forgets when the next call notices.
   void let_timer_end() {
     std::vector<IovaFlushQueue::Freed> freed;
     queue_.settle(scheduler_.now(), freed);
+    if (!freed.empty()) table_.invalidate_all();
     for (const IovaFlushQueue::Freed& free : freed) addresses_.release(free.cpu, free.range.page, free.range.pages);
   }
 

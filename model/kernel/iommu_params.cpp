@@ -62,6 +62,11 @@ void IommuParams::declare(Declaration<IommuParams>& d) {
       .range("46", "57")
       .means("Width of I/O virtual addresses; the upper half of what they reach is given away.")
       .source("a table of four levels (VT-d, AMD-Vi)");
+  d.choice("largest_entry", &IommuParams::largest_entry,
+           {{"4K", LargestEntry::of_4k}, {"2M", LargestEntry::of_2m}, {"1G", LargestEntry::of_1g}})
+      .standard("1G")
+      .means("Greatest page that one entry of the IOMMU's table maps.")
+      .source("Linux 6.12 drivers/iommu: as the hardware reports; 4K with intel_iommu=sp_off");
   declare_costs(d);
   d.field<std::uint32_t>("flush_entries", &IommuParams::flush_entries)
       .standard("256")

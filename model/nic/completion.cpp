@@ -63,7 +63,7 @@ void Completion::retire(Qp& qp, std::uint32_t index, verbs::Status status) {
 engine::Flow Completion::write_cqe(Qp& qp, std::uint32_t index, verbs::Status status) {
   ++cqes_;
   const std::uint32_t resets = qp.resets;
-  ports::DmaWrite write(*dma.operator->(), qp.attributes.send_cq->next_slot(), Bytes(64), qp.requester_order);
+  ports::DmaWrite write(*dma.operator->(), qp.attributes.send_cq->next_slot(), Bytes(64), qp.requester_order, ports::Purpose::cqes);
   co_await write;
   ++written_;
   ports::Wqe& wqe = qp.wqe(index);
@@ -77,7 +77,7 @@ engine::Flow Completion::write_cqe(Qp& qp, std::uint32_t index, verbs::Status st
 engine::Flow Completion::write_receive_cqe(Qp& qp, std::uint32_t slot, verbs::Status status) {
   ++cqes_;
   const std::uint32_t resets = qp.resets;
-  ports::DmaWrite write(*dma.operator->(), qp.attributes.recv_cq->next_slot(), Bytes(64), qp.responder_order);
+  ports::DmaWrite write(*dma.operator->(), qp.attributes.recv_cq->next_slot(), Bytes(64), qp.responder_order, ports::Purpose::cqes);
   co_await write;
   ++written_;
   ports::Wqe& wqe = qp.attributes.receives->at(slot);

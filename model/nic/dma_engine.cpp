@@ -17,6 +17,18 @@ void DmaEngine::end_of_elaboration() {
   write_limit_ = link->time_of(write_buffer_);
   payload_log_ = static_cast<unsigned>(std::countr_zero(limits_.max_payload.raw));
   request_log_ = static_cast<unsigned>(std::countr_zero(limits_.max_read_request.raw));
+  completion_log_ = static_cast<unsigned>(std::countr_zero(limits_.completion.raw));
+  read_credits_ = Credits(limits_.read_credits);
+  write_credits_ = Credits(limits_.write_credits);
+  write_data_ = Credits(limits_.write_data_credits.raw / credit_bytes);
+  keeps_state_ = memory->keeps_state();
+  bounded_reads_ = read_credits_.bounded() || limits_.completion_buffer.raw != 0;
+  stops_writes_ = keeps_state_ || write_credits_.bounded() || write_data_.bounded();
+  most_requests_ = limits_.tags;
+  if (read_credits_.bounded()) most_requests_ = std::min(most_requests_, limits_.read_credits);
+  if (limits_.completion_buffer.raw != 0)
+    most_requests_ =
+        std::min<std::uint32_t>(most_requests_, static_cast<std::uint32_t>(limits_.completion_buffer / limits_.max_read_request));
 }
 
 std::uint32_t DmaEngine::pieces(Pa address, Bytes length, unsigned unit_log) {
@@ -26,17 +38,12 @@ std::uint32_t DmaEngine::pieces(Pa address, Bytes length, unsigned unit_log) {
 
 void DmaEngine::read(ports::ReadBurst& burst) {
   burst.since = scheduler_.now();
-  burst.asked = Bytes{};
   burst.next = nullptr;
   burst.request.order = burst.data.order = burst.order;
   burst.request.burst = burst.data.burst = &burst;
   burst.request.arrived = [](engine::Notice& notice) {
     ports::ReadBurst& self = *static_cast<ports::ReadBurst::Leg&>(notice).burst;
-    auto& engine = *static_cast<DmaEngine*>(self.owner);
-    // Completions break at MPS-aligned addresses, as the read completion boundary demands.
-    self.waited += notice.waited;
-    if (self.waits != nullptr) note_up(*self.waits, self.step, notice);
-    engine.link->complete({pieces(self.address, self.asked, engine.payload_log_), self.asked}, self.data);
+    static_cast<DmaEngine*>(self.owner)->came(self);
   };
   burst.data.arrived = [](engine::Notice& notice) {
     ports::ReadBurst& self = *static_cast<ports::ReadBurst::Leg&>(notice).burst;
@@ -46,10 +53,17 @@ void DmaEngine::read(ports::ReadBurst& burst) {
   };
   burst.owner = this;
   ++usage_.requests;
-  burst.tags = std::min(pieces(burst.address, burst.length, request_log_), limits_.tags);
-  if (first_ == nullptr && burst.tags <= free_tags_) return issue(burst);
+  measure(burst);
+  if (first_ == nullptr && burst.tags <= free_tags_ && (!bounded_reads_ || fits(burst))) return issue(burst);
   (first_ ? last_->next : first_) = &burst;
   last_ = &burst;
+}
+
+/// How many tags the next part takes, and up to where it goes: an MRRS boundary, or the end of the burst.
+void DmaEngine::measure(ports::ReadBurst& burst) const {
+  burst.tags = std::min(pieces(burst.address, burst.length, request_log_), most_requests_);
+  const std::uint64_t reach = burst.tags * limits_.max_read_request.raw - (burst.address.raw & (limits_.max_read_request.raw - 1));
+  burst.asked = std::min(burst.length, Bytes(reach));
 }
 
 void DmaEngine::issue(ports::ReadBurst& burst) {
@@ -59,10 +73,23 @@ void DmaEngine::issue(ports::ReadBurst& burst) {
   usage_.most = std::max<std::uint64_t>(usage_.most, tags_in_use());
   if (drawn_) [[unlikely]]
     tag_row_.level(scheduler_.now(), tags_in_use());
-  // The part that these tags cover ends at an MRRS boundary, or with the burst.
-  const std::uint64_t reach = burst.tags * limits_.max_read_request.raw - (burst.address.raw & (limits_.max_read_request.raw - 1));
-  burst.asked = std::min(burst.length, Bytes(reach));
-  link->request(burst.agent, burst.tags, memory->read_latency(burst.address), burst.request);
+  if (bounded_reads_) [[unlikely]] {
+    read_credits_.take(burst.tags);
+    bytes_ += burst.asked;
+    most_bytes_ = std::max(most_bytes_, bytes_);
+  }
+  link->request(burst.agent, burst.purpose, burst.tags, stops(burst) ? Time() : memory->read_latency(burst.address), burst.request);
+}
+
+void DmaEngine::came(ports::ReadBurst& burst) {
+  burst.waited += burst.request.waited;
+  if (burst.waits != nullptr) note_up(*burst.waits, burst.step, burst.request);
+  if (stops(burst)) [[unlikely]]
+    return read_stops_.take().begin(*this, burst);
+  // Completions break at aligned addresses, as the read completion boundary demands.
+  link->complete(burst.purpose, {pieces(burst.address, burst.asked, completion_log_), burst.asked}, &burst.data);
+  if (bounded_reads_) [[unlikely]]
+    read_served(scheduler_.now(), burst.tags);
 }
 
 void DmaEngine::landed(ports::ReadBurst& burst) {
@@ -71,17 +98,24 @@ void DmaEngine::landed(ports::ReadBurst& burst) {
   account();
   free_tags_ += burst.tags;
   held_[unsigned(burst.agent)] -= burst.tags;
+  if (bounded_reads_) [[unlikely]]
+    bytes_ -= burst.asked;
   burst.address += burst.asked;
   burst.length -= burst.asked;
   const bool over = burst.length.raw == 0;
   if (!over) {
-    burst.tags = std::min(pieces(burst.address, burst.length, request_log_), limits_.tags);
+    measure(burst);
     burst.next = first_;
     if (first_ == nullptr) last_ = &burst;
     first_ = &burst;
     burst.since = scheduler_.now();
   }
-  while (first_ != nullptr && first_->tags <= free_tags_) {
+  issue_waiting();
+  if (over) burst.done(burst);
+}
+
+void DmaEngine::issue_waiting() {
+  while (first_ != nullptr && first_->tags <= free_tags_ && (!bounded_reads_ || fits(*first_))) {
     ports::ReadBurst& waiting = *first_;
     first_ = waiting.next;
     const Time waited = scheduler_.now() - waiting.since;
@@ -92,12 +126,16 @@ void DmaEngine::landed(ports::ReadBurst& burst) {
   }
   if (drawn_) [[unlikely]]
     tag_row_.level(scheduler_.now(), tags_in_use());
-  if (over) burst.done(burst);
 }
 
-void DmaEngine::write(Pa address, Bytes length, engine::Notice* notice) {
+void DmaEngine::write(Pa address, Bytes length, engine::Notice* notice, ports::Posted posted) {
   ++write_usage_.requests;
-  link->post({pieces(address, length, payload_log_), length}, memory->write_latency(address), notice);
+  if (stops_writes_) [[unlikely]] {
+    held_writes_.push_back({address, length, notice, posted, scheduler_.now()});
+    if (held_writes_.size() == 1) write_held();
+    return;
+  }
+  link->post(posted.purpose, {pieces(address, length, payload_log_), length}, memory->write_latency(address), notice);
 }
 
 // The link tells how much it still has to send; that there is room again is known at the earliest when the excess has gone.
@@ -106,13 +144,21 @@ void DmaEngine::wait_for_write_room(ports::RoomWaiter& waiter) {
   const bool alone = first_writer_ == nullptr;
   (alone ? first_writer_ : last_writer_->next) = &waiter;
   last_writer_ = &waiter;
-  if (alone) scheduler_.arm(*this, scheduler_.now() + std::max(link->posted_backlog() - write_limit_, ps(0)) + ps(1));
+  // While writes wait for credits, the last of them to go looks for room.
+  if (alone && held_writes_.empty()) arm_room(scheduler_.now() + std::max(link->posted_backlog() - write_limit_, ps(0)) + ps(1));
+}
+
+void DmaEngine::arm_room(Time at) {
+  if (room_armed_) return;
+  room_armed_ = true;
+  scheduler_.arm(*this, at);
 }
 
 void DmaEngine::look_for_room() {
-  while (first_writer_ != nullptr) {
+  room_armed_ = false;
+  while (first_writer_ != nullptr && held_writes_.empty()) {
     const Time backlog = link->posted_backlog();
-    if (backlog >= write_limit_) return scheduler_.arm(*this, scheduler_.now() + (backlog - write_limit_) + ps(1));
+    if (backlog >= write_limit_) return arm_room(scheduler_.now() + (backlog - write_limit_) + ps(1));
     ports::RoomWaiter& next_writer = *first_writer_;
     first_writer_ = next_writer.next;
     write_usage_.wait(scheduler_.now() - next_writer.since);

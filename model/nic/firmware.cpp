@@ -57,8 +57,8 @@ void Firmware::write_tables(const translate::TableWrites& writes) {
     tables->commit(writes);
     return;
   }
-  if (!writes.keeps_context) dma->write(writes.context, context, nullptr);
-  if (writes.entries != 0) dma->write(writes.table, writes.table_bytes(), nullptr);
+  if (!writes.keeps_context) dma->write(writes.context, context, nullptr, {ports::Purpose::tables});
+  if (writes.entries != 0) dma->write(writes.table, writes.table_bytes(), nullptr, {ports::Purpose::tables});
   counts_.table_bytes += (writes.keeps_context ? 0 : context.raw) + writes.table_bytes().raw;
   tables->commit(writes);
 }
@@ -73,15 +73,16 @@ engine::Task<int> Firmware::execute(const ports::Command::Request& request) {
   ++counts_.commands;
   co_await MmioStore(*mmio.operator->(), Bytes(8), order);
   co_await ports::DmaRead(*dma.operator->(), queue_ + command_entry * (serial % (slots_.places() + 1)), command_entry,
-                          ports::Agent::control, order);
+                          ports::Agent::control, order, ports::Purpose::commands);
   for (std::uint64_t i = 0, chain = ceil_div(request.input.raw, mailbox.raw); i < chain; ++i) {
     const std::uint64_t slot = counts_.mailboxes++ % mailbox_pool;
-    co_await ports::DmaRead(*dma.operator->(), mailboxes_ + mailbox * slot, mailbox, ports::Agent::control, order);
+    co_await ports::DmaRead(*dma.operator->(), mailboxes_ + mailbox * slot, mailbox, ports::Agent::control, order,
+                            ports::Purpose::commands);
   }
   const auto work = processor_.book(clock_.edge(scheduler_.now()), request.execution);
   co_await engine::Until(scheduler_, clock_.edge(work.end + request.latency), order);
   if (request.writes != nullptr) write_tables(*request.writes);
-  co_await ports::DmaWrite(*dma.operator->(), events_ + event_entry * (serial % event_slots), event_entry, order);
+  co_await ports::DmaWrite(*dma.operator->(), events_ + event_entry * (serial % event_slots), event_entry, order, ports::Purpose::commands);
   if (command_row_) [[unlikely]]
     command_row_.span("command", begin, scheduler_.now(), {{"input_bytes", request.input.raw}});
   slots_.give();
@@ -95,12 +96,14 @@ engine::Task<int> Firmware::post(const ports::Umr::Request& request) {
   const engine::Order order = ports::order(host_rank_, ports::Unit::firmware, serial);
   ++counts_.umr_wqes;
   co_await MmioStore(*mmio.operator->(), Bytes(8), order);
-  co_await ports::DmaRead(*dma.operator->(), umr_ring_ + umr_wqe * (counts_.umr_wqes % umr_slots), umr_wqe, ports::Agent::control, order);
-  co_await ports::DmaRead(*dma.operator->(), request.list, request.list_bytes, ports::Agent::control, order);
+  co_await ports::DmaRead(*dma.operator->(), umr_ring_ + umr_wqe * (counts_.umr_wqes % umr_slots), umr_wqe, ports::Agent::control, order,
+                          ports::Purpose::commands);
+  co_await ports::DmaRead(*dma.operator->(), request.list, request.list_bytes, ports::Agent::control, order, ports::Purpose::commands);
   const auto work = umr_unit_.book(clock_.edge(scheduler_.now()), params_.umr);
   co_await engine::Until(scheduler_, clock_.edge(work.end), order);
   if (request.writes != nullptr) write_tables(*request.writes);
-  co_await ports::DmaWrite(*dma.operator->(), events_ + event_entry * (serial % event_slots), completion_entry, order);
+  co_await ports::DmaWrite(*dma.operator->(), events_ + event_entry * (serial % event_slots), completion_entry, order,
+                           ports::Purpose::commands);
   if (umr_row_) [[unlikely]]
     umr_row_.span("UMR", begin, scheduler_.now(), {{"list_bytes", request.list_bytes.raw}});
   co_return 0;

@@ -15,32 +15,37 @@ namespace mtsim::pcie {
 
 struct LinkParams {
   std::uint32_t generation{}, lanes{}, tags{};
-  Bytes max_payload{}, max_read_request{};
+  std::uint32_t read_credits{}, write_credits{};
+  Bytes write_data_credits, completion_buffer;
+  ports::RelaxedOrdering relaxed_ordering{};
+  Bytes max_payload{}, max_read_request{}, completion{};
   Bytes read_header{}, completion_header{}, write_header{};
   double efficiency{};
-  Time latency{};
+  Time latency{}, switch_latency{};
   Time store_hop{};  ///< of stores besides: where the CPU is (host.numa), so that it is no parameter of the link
   static void declare(Declaration<LinkParams>& d);
 
   /// Data rate of one direction after line coding and the share that flow control and acknowledgements take.
   BitRate rate() const;
+  /// Most that one completion carries.
+  Bytes most_completed() const { return completion.raw == 0 ? max_payload : completion; }
 };
 
 class Link : public sc_core::sc_module, public ports::PcieUp, public ports::Mmio {
  public:
   Link(sc_core::sc_module_name name, engine::Scheduler& scheduler, const LinkParams& params);
 
-  ports::PcieLimits limits() const override { return {params_.max_payload, params_.max_read_request, params_.tags}; }
-  void request(ports::Agent agent, std::uint32_t requests, Time memory, engine::Notice& notice) override;
-  void complete(const ports::Tlps& tlps, engine::Notice& notice) override;
+  ports::PcieLimits limits() const override;
+  void request(ports::Agent agent, ports::Purpose purpose, std::uint32_t requests, Time memory, engine::Notice& notice) override;
+  void complete(ports::Purpose purpose, const ports::Tlps& tlps, engine::Notice* notice) override;
   Time posted_backlog() override { return up_.backlog(static_cast<unsigned>(ports::Agent::posted)); }
   Time time_of(Bytes length) const override { return byte_time_.of(length); }
-  void post(const ports::Tlps& tlps, Time memory, engine::Notice* notice) override;
+  void post(ports::Purpose purpose, const ports::Tlps& tlps, Time memory, engine::Notice* notice) override;
   void store(Bytes length, engine::Notice& notice) override;
 
   struct Counts {
-    TlpCount reads, writes;             ///< NIC to host
-    TlpCount completions, mmio_writes;  ///< host to NIC
+    TlpCounts reads, writes;             ///< NIC to host
+    TlpCounts completions, mmio_writes;  ///< host to NIC
   };
   const Counts& counts() const { return counts_; }
   const engine::Usage& up_usage() { return up_.usage(); }
@@ -49,7 +54,7 @@ class Link : public sc_core::sc_module, public ports::PcieUp, public ports::Mmio
   void draw(Timeline& timeline, const std::string& process);
 
  private:
-  engine::Channel::Shape shape(const ports::Tlps& tlps, Bytes header) const;
+  engine::Channel::Shape shape(const ports::Tlps& tlps, Bytes most, Bytes header) const;
 
   LinkParams params_;
   ByteTime byte_time_;

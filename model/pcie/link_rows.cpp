@@ -2,7 +2,7 @@
 
 namespace mtsim::pcie {
 
-LinkRows::LinkRows(Timeline& timeline, const std::string& process, const Agents& agents, const TlpCount& one, const TlpCount& other)
+LinkRows::LinkRows(Timeline& timeline, const std::string& process, const Agents& agents, const TlpCounts& one, const TlpCounts& other)
     : one_(one), other_(other) {
   for (unsigned i = 0; i < agents.size(); ++i) {
     if (agents[i].row == nullptr) continue;
@@ -12,7 +12,8 @@ LinkRows::LinkRows(Timeline& timeline, const std::string& process, const Agents&
 }
 
 void LinkRows::submitted(unsigned agent) {
-  const Transfer all{one_.tlps + other_.tlps, one_.payload_bytes + other_.payload_bytes};
+  const TlpCount one = one_.all(), other = other_.all();
+  const Transfer all{one.tlps + other.tlps, one.payload_bytes + other.payload_bytes};
   states_[agent].waiting.push_back({all.tlps - counted_.tlps, all.payload_bytes - counted_.payload_bytes});
   counted_ = all;
 }

@@ -22,7 +22,7 @@ class LinkRows final : public engine::Channel::Watcher {
 
   /// `one` and `other` are what the link has counted of this direction: it counts a transfer just before it submits it, and so need not
   /// say again what that is. Both outlive this.
-  LinkRows(Timeline& timeline, const std::string& process, const Agents& agents, const TlpCount& one, const TlpCount& other);
+  LinkRows(Timeline& timeline, const std::string& process, const Agents& agents, const TlpCounts& one, const TlpCounts& other);
 
   void submitted(unsigned agent) override;
   void sent(unsigned agent, Time begin, Time end) override;
@@ -36,7 +36,7 @@ class LinkRows final : public engine::Channel::Watcher {
     const char* transfer = "";
     std::deque<Transfer> waiting;
   };
-  const TlpCount &one_, &other_;
+  const TlpCounts &one_, &other_;
   Transfer counted_;  ///< up to the last transfer
   std::array<State, engine::Channel::agents> states_;
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "system/collect_caches.h"
+#include "system/collect_pcie.h"
 
 namespace mtsim::system {
 namespace {
@@ -124,20 +125,23 @@ void add_pcie(const std::string& name, const Host::Adapter& adapter, results::Re
   const engine::Usage tags = adapter.nic.dma.tag_usage();
   results::PcieStats up;
   up.name = name + "." + adapter.pcie_name + ".up";
-  up.reads = c.reads.tlps;
-  up.writes = c.writes.tlps;
-  up.payload = Bytes(c.writes.payload_bytes);
-  up.header = Bytes(c.reads.header_bytes + c.writes.header_bytes);
+  const pcie::TlpCount reads = c.reads.all(), writes = c.writes.all(), completions = c.completions.all(), stores = c.mmio_writes.all();
+  up.reads = reads.tlps;
+  up.writes = writes.tlps;
+  up.payload = Bytes(writes.payload_bytes);
+  up.header = Bytes(reads.header_bytes + writes.header_bytes);
+  up.credit_stalls = adapter.nic.dma.credit_usage().waited;
+  up.credit_stall_time = adapter.nic.dma.credit_usage().wait_total;
   up.tag_stalls = tags.waited;
   up.tag_stall_time = tags.wait_total;
   up.busy = adapter.pcie.up_usage().busy;
   report.pcie.push_back(up);
   results::PcieStats down;
   down.name = name + "." + adapter.pcie_name + ".down";
-  down.writes = c.mmio_writes.tlps;
-  down.completions = c.completions.tlps;
-  down.payload = Bytes(c.completions.payload_bytes + c.mmio_writes.payload_bytes);
-  down.header = Bytes(c.completions.header_bytes + c.mmio_writes.header_bytes);
+  down.writes = stores.tlps;
+  down.completions = completions.tlps;
+  down.payload = Bytes(completions.payload_bytes + stores.payload_bytes);
+  down.header = Bytes(completions.header_bytes + stores.header_bytes);
   down.busy = adapter.pcie.down_usage().busy;
   report.pcie.push_back(down);
 }
@@ -173,11 +177,11 @@ void add_resources(const std::string& name, Host& host, std::uint32_t number, re
   const std::string on = name + "." + adapter.nic_name;
   const std::string rate = fmt::format("{:.1f} Gb/s", static_cast<double>(host.settings.pcie.rate().raw) / 1e9);
   auto up = resource(name + "." + adapter.pcie_name + ".up", ResourceKind::link, 1, pcie.up_usage());
-  up.bytes = Bytes(pcie.counts().writes.payload_bytes);
+  up.bytes = Bytes(pcie.counts().writes.all().payload_bytes);
   up.note = rate;
   add(std::move(up));
   auto down = resource(name + "." + adapter.pcie_name + ".down", ResourceKind::link, 1, pcie.down_usage());
-  down.bytes = Bytes(pcie.counts().completions.payload_bytes + pcie.counts().mmio_writes.payload_bytes);
+  down.bytes = Bytes(pcie.counts().completions.all().payload_bytes + pcie.counts().mmio_writes.all().payload_bytes);
   down.note = rate;
   add(std::move(down));
   const kernel::RdmaDevice& device = host.kernel.device(number);
@@ -186,6 +190,8 @@ void add_resources(const std::string& name, Host& host, std::uint32_t number, re
   if (const engine::Server* lock = device.dma_mapper().rbtree_lock(); lock != nullptr)
     add(resource(kernel_name(name, number) + "iova_rbtree", ResourceKind::server, 1, lock->usage()));
   if (number == 0) add_shared_state(name, host, report);
+  if (const host::Iommu* iommu = host.root_complex.iommu(); iommu != nullptr && number == 0)
+    add(resource(name + ".iommu.walks", ResourceKind::pool, iommu->places(), iommu->usage(report.window_end)));
   add(resource(on + ".dma.tags", ResourceKind::pool, nic.dma.tags(), nic.dma.tag_usage()));
   add(resource(on + ".dma.write_buffer", ResourceKind::pool, 1, nic.dma.write_usage()));
   add(resource(on + ".requester.pipe", ResourceKind::server, 1, nic.requester.pipe().usage()));
@@ -243,7 +249,11 @@ void add_counters(const std::string& name, Host& host, results::Report& report) 
   const auto add = [&](const char* what, const char* unit, const char* meaning, std::uint64_t value) {
     report.counters.push_back({name + "." + what, unit, meaning, value});
   };
-  for (const Host::Adapter& adapter : host.adapters()) add_nic_counters(name, adapter, report);
+  for (const Host::Adapter& adapter : host.adapters()) {
+    add_nic_counters(name, adapter, report);
+    collect_purposes(name + "." + adapter.pcie_name, adapter.pcie.counts(), report);
+  }
+  collect_root_complex(name, host.root_complex, report);
   const ports::RegistrationCost& cost = host.registrations.cost();
   add("kernel.pages_pinned", "count", "base pages pinned or unpinned by registrations", cost.pages.raw);
   add("kernel.pin_batches", "count", "calls of pin_user_pages", cost.batches);

@@ -9,7 +9,7 @@ Host::Host(sc_core::sc_module_name name, engine::Scheduler& scheduler, const Hos
       settings(s),
       operations("operations"),
       cpus("cpus", scheduler, s.cpu, cpu_count, threads, port),
-      root_complex("root_complex", s.root_complex, s.memory),
+      root_complex("root_complex", s.root_complex, s.memory, s.llc, s.io_translation),
       pcie("pcie", scheduler, s.pcie),
       nic("nic", scheduler, s.nic, port, {root_complex.allocate(s.nic.nic.table_space, page_bytes), s.nic.nic.table_space}),
       kernel("kernel", scheduler, s.kernel, s.driver, root_complex.frames(), s.iommu, s.nics),
@@ -23,13 +23,17 @@ Host::Host(sc_core::sc_module_name name, engine::Scheduler& scheduler, const Hos
                                                        translate::TableSpace{tables, s.nic.nic.table_space}));
     adapters_.push_back({nic_name, pcie_name, *further_nics_.back(), *further_links_.back()});
   }
-  for (const Adapter& adapter : adapters_) wire(adapter, network);
+  for (std::uint32_t i = 0; i < s.nics; ++i) {
+    adapters_[i].nic.dma.set_device(i);
+    wire(adapters_[i], network);
+  }
   operations.keep_waits(s.nic.requester.measures);
   kernel.cpus(cpus);
   kernel.memory(root_complex);
   kernel.queue_pairs(nic);
-  // Only the first NIC reaches payload, through its own domain of the IOMMU.
-  root_complex.translate_by(kernel.device(0).dma_mapper().io_page_table());
+  // Each NIC has a domain of the IOMMU to itself.
+  const unsigned levels = s.io_translation.levels != 0 ? s.io_translation.levels : s.iommu.levels();
+  for (std::uint32_t i = 0; i < s.nics; ++i) root_complex.translate_by(kernel.device(i).dma_mapper().io_page_table(), levels);
   device.cpus(cpus);
   device.kernel(kernel);
   device.memory(root_complex);
@@ -45,6 +49,7 @@ void Host::wire(const Adapter& adapter, ports::Network& network) {
   kernel.command(adapter.nic.firmware);
   kernel.umr(adapter.nic.firmware);
   kernel.tables(adapter.nic.walker);
+  kernel.transfers(adapter.nic.transfers);
 }
 
 }  // namespace mtsim::system

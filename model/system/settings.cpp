@@ -8,6 +8,7 @@
 #include "base/sections.h"
 #include "kernel/key_policy.h"
 #include "system/check_caches.h"
+#include "system/check_host_io.h"
 #include "system/component_keys.h"
 #include "system/require.h"
 
@@ -95,6 +96,7 @@ void check_host(const Config& config, const HostSettings& host) {
   require_power_of_two(config, "pcie.max_payload", host.pcie.max_payload.raw);
   require_power_of_two(config, "pcie.max_read_request", host.pcie.max_read_request.raw);
   if (host.pcie.max_read_request < host.pcie.max_payload) config.fail("pcie.max_read_request", "must not be less than pcie.max_payload");
+  check_host_io(config, host);
   check_caches(config, host.nic);
   require_power_of_two(config, "nic.icm_page", host.nic.nic.icm_page.raw);
   require_power_of_two(config, "nic.contexts", host.nic.nic.contexts);
@@ -137,6 +139,8 @@ HostSettings read_host(const Config& whole, const std::string& host) {
   s.nics = counts.nics;
   s.numa = config.read<NumaParams>();
   s.root_complex = config.read<host::RootComplexParams>();
+  s.llc = config.read<host::LlcParams>();
+  s.io_translation = config.read<host::IommuParams>();
   s.memory = config.read<FramePoolParams>();
   s.kernel = config.read<kernel::KernelParams>();
   s.driver = config.read<kernel::DriverParams>();
@@ -154,6 +158,7 @@ HostSettings read_host(const Config& whole, const std::string& host) {
   s.nic.responder = config.read<nic::ResponderParams>();
   s.nic.firmware = config.read<nic::FirmwareParams>();
   s.nic.requester.measures = s.nic.responder.measures = whole.read<RunParams>().measures;
+  s.nic.transfers = config.read<nic::TransferParams>();
   check_host(config, s);
   place(s);
   return s;

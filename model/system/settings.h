@@ -27,6 +27,8 @@ struct HostSettings {
   std::uint32_t nics = 1;
   NumaParams numa;
   host::RootComplexParams root_complex;
+  host::LlcParams llc;
+  host::IommuParams io_translation;  ///< the IOMMU as hardware
   FramePoolParams memory;
   kernel::KernelParams kernel;
   kernel::DriverParams driver;

@@ -171,8 +171,8 @@ TEST_CASE("random operations make exactly what counting on paper gives", "[data_
   CHECK(pair.cq->completions.size() == e.cqes);
   CHECK(rig.hosts[0].nic->completion.cqes() == e.cqes);
   CHECK(rig.hosts[0].nic->doorbell.doorbells() == 1);
-  CHECK(rig.hosts[0].link->counts().mmio_writes.tlps == 1);
-  CHECK(rig.hosts[0].link->counts().mmio_writes.payload_bytes == 8);
+  CHECK(rig.hosts[0].link->counts().mmio_writes.all().tlps == 1);
+  CHECK(rig.hosts[0].link->counts().mmio_writes.all().payload_bytes == 8);
   CHECK(rig.hosts[0].nic->scheduler.fetches() == 1);
 }
 
@@ -199,7 +199,7 @@ TEST_CASE("a page of payload over and over: N pages, N look-ups, one line each e
   CHECK(rig.hosts[0].nic->doorbell.with_wqe() == pages);
   CHECK(rig.hosts[0].nic->scheduler.fetches() == 0);
   CHECK(rig.hosts[0].nic->completion.cqes() == 1);
-  CHECK(rig.hosts[0].link->counts().mmio_writes.payload_bytes == pages * 64ull);
-  CHECK(rig.hosts[0].link->counts().completions.payload_bytes == pages * 4096ull + 64 * (1 + up(pages, 8)));
-  CHECK(rig.hosts[1].link->counts().writes.payload_bytes == pages * 4096ull);
+  CHECK(rig.hosts[0].link->counts().mmio_writes.all().payload_bytes == pages * 64ull);
+  CHECK(rig.hosts[0].link->counts().completions.all().payload_bytes == pages * 4096ull + 64 * (1 + up(pages, 8)));
+  CHECK(rig.hosts[1].link->counts().writes.all().payload_bytes == pages * 4096ull);
 }

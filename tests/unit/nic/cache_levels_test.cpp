@@ -59,12 +59,12 @@ TEST_CASE("a line that the first level has lost comes from the second, in its ti
   const Time cold = reads.read(0);
   const Time warm = reads.read(0);
   reads.read(8);
-  const std::uint64_t table_reads = reads.rig.hosts[1].link->counts().reads.tlps;
+  const std::uint64_t table_reads = reads.rig.hosts[1].link->counts().reads.all().tlps;
   const Time second = reads.read(0);
   CHECK(second == warm + ns(20));
   CHECK(cold > second + ns(200));
   // The payload's read and no other.
-  CHECK(reads.rig.hosts[1].link->counts().reads.tlps == table_reads + 1);
+  CHECK(reads.rig.hosts[1].link->counts().reads.all().tlps == table_reads + 1);
   // What came from the second level is in the first again.
   CHECK(reads.read(0) == warm);
   CHECK(reads.nic().mtt_cache->counts().lookups == 5);

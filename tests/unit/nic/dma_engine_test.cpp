@@ -62,10 +62,10 @@ TEST_CASE("a read is cut at multiples of the largest request, its completions at
   b.scheduler.spawn(b.read(Pa((1 << 20) + c.address), Bytes(c.length), 1));
   b.run();
   CHECK(b.ended == std::vector<int>{1});
-  CHECK(b.link.counts().reads.tlps == c.requests);
-  CHECK(b.link.counts().reads.payload_bytes == 0);
-  CHECK(b.link.counts().completions.tlps == c.completions);
-  CHECK(b.link.counts().completions.payload_bytes == c.length);
+  CHECK(b.link.counts().reads.all().tlps == c.requests);
+  CHECK(b.link.counts().reads.all().payload_bytes == 0);
+  CHECK(b.link.counts().completions.all().tlps == c.completions);
+  CHECK(b.link.counts().completions.all().payload_bytes == c.length);
   CHECK(b.dma.tag_usage().most == c.requests);
   CHECK(b.dma.tags_in_use() == 0);
 }
@@ -77,9 +77,9 @@ TEST_CASE("a write is cut at multiples of the largest payload", "[dma_engine]") 
   const Case c = GENERATE(Case{0, 64, 1}, Case{0, 4096, 16}, Case{1, 4096, 17}, Case{255, 2, 2}, Case{192, 64, 1});
   Bench b(link_of(64));
   b.dma.write(Pa((1 << 20) + c.address), Bytes(c.length), nullptr);
-  CHECK(b.link.counts().writes.tlps == c.tlps);
-  CHECK(b.link.counts().writes.payload_bytes == c.length);
-  CHECK(b.link.counts().writes.header_bytes == c.tlps * 24);
+  CHECK(b.link.counts().writes.all().tlps == c.tlps);
+  CHECK(b.link.counts().writes.all().payload_bytes == c.length);
+  CHECK(b.link.counts().writes.all().header_bytes == c.tlps * 24);
 }
 
 TEST_CASE("reads wait for tags in order of arrival: a small one does not overtake", "[dma_engine]") {
@@ -101,9 +101,9 @@ TEST_CASE("a burst larger than all tags goes in parts, and gives the same reques
   b.scheduler.spawn(b.read(Pa(2 << 20), Bytes(64), 2));
   b.run();
   CHECK(b.ended == std::vector<int>{1, 2});
-  CHECK(b.link.counts().reads.tlps == 17 + 1);
-  CHECK(b.link.counts().completions.tlps == 33 + 1);
-  CHECK(b.link.counts().completions.payload_bytes == 8192 + 64);
+  CHECK(b.link.counts().reads.all().tlps == 17 + 1);
+  CHECK(b.link.counts().completions.all().tlps == 33 + 1);
+  CHECK(b.link.counts().completions.all().payload_bytes == 8192 + 64);
   CHECK(b.dma.tag_usage().most == std::min(tags, 18u));
   CHECK(b.dma.tags_in_use() == 0);
 }
@@ -139,5 +139,5 @@ TEST_CASE("a write begins when less than the buffer is left before the link, in 
   }
   CHECK(b.ended == std::vector<int>{0, 1, 2, 3, 4});
   CHECK(b.dma.write_usage().waited == 2);
-  CHECK(b.link.counts().writes.payload_bytes == 5 * 256);
+  CHECK(b.link.counts().writes.all().payload_bytes == 5 * 256);
 }

@@ -166,5 +166,5 @@ TEST_CASE("a message of no bytes needs no key", "[protection]") {
 TEST_CASE("a message that is refused on its first packet writes nothing, whatever it still sends", "[protection]") {
   Bench b;
   CHECK(b.ask(Opcode::write, 32 << 10, 48 << 10) == Status::REM_ACCESS_ERR);  // the first 16 KiB would fit
-  CHECK(b.rig.hosts[1].link->counts().writes.payload_bytes == 0);
+  CHECK(b.rig.hosts[1].link->counts().writes.all().payload_bytes == 0);
 }

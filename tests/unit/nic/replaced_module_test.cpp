@@ -58,7 +58,7 @@ Outcome run(const nic::NicReplacements& replacements) {
   REQUIRE(pair.cq->completions.size() == writes);
   for (const verbs::Completion& c : pair.cq->completions) REQUIRE(c.status == Status::SUCCESS);
   // Besides table lines of 64 B the NIC has read the ten WQEs and the payload.
-  const std::uint64_t read = rig.hosts[0].link->counts().completions.payload_bytes;
+  const std::uint64_t read = rig.hosts[0].link->counts().completions.all().payload_bytes;
   return {(read - writes * 64 - writes * 4096) / 64, rig.scheduler.now()};
 }
 

@@ -41,7 +41,7 @@ TEST_CASE("look-ups that miss the same line share one fetch", "[walker]") {
   CHECK(walker.misses(mpt).merged == 4);
   CHECK(walker.misses(mtt).merged + 1 == walker.misses(mtt).count);
   // Two lines and five payloads of 64 B.
-  CHECK(rig.hosts[1].link->counts().completions.payload_bytes == 2 * 64 + 5 * 64);
+  CHECK(rig.hosts[1].link->counts().completions.all().payload_bytes == 2 * 64 + 5 * 64);
 }
 
 TEST_CASE("walks in flight are bounded: with fewer places they follow each other", "[walker]") {
