@@ -79,6 +79,11 @@ Pa DmaMap::page(std::uint64_t i) const {
   return law_.address(piece->frames, i - piece->first_page);
 }
 
+FrameExtent DmaMap::frame(std::uint64_t i) const {
+  const auto piece = piece_of(i);
+  return piece->frames.part(i - piece->first_page, 1);
+}
+
 std::uint64_t DmaMap::run_start(std::uint64_t i) const {
   auto piece = piece_of(i);
   std::uint64_t start = law_.run(piece->frames, i - piece->first_page).first;

@@ -29,6 +29,8 @@ class DmaMap {
 
   /// Address of page `i`.
   Pa page(std::uint64_t i) const;
+  /// The frame of page `i`, by its number.
+  FrameExtent frame(std::uint64_t i) const;
   /// The first page of the maximal contiguous run that page `i` lies in.
   std::uint64_t run_start(std::uint64_t i) const;
   /// From `page` on: its address and how many bytes of whole pages follow it contiguously.

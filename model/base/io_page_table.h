@@ -21,6 +21,7 @@ class IoPageTable {
 
   /// `law` is that of the frames that `map_pages` is given; `sizes` those of entries, 4 KiB among them.
   explicit IoPageTable(FrameLaw law = {}, std::uint64_t sizes = all_sizes) : law_(law), sizes_(sizes) {}
+  std::uint64_t sizes() const { return sizes_; }
 
   /// Puts the frames of `map` under the device addresses from the start of a page, `first`, on. None of them may be mapped. Each entry is
   /// of the greatest size that both addresses are multiples of and that its run of frames fills.

@@ -27,7 +27,8 @@ struct Process {
   Process(engine::Scheduler& scheduler, std::string called, std::unique_ptr<AddressSpace> its)
       : name(std::move(called)), space(std::move(its)), memory(*space), shared(scheduler) {}
 
-  const std::string name;  ///< of a child, as its fork said; the host's first process has none
+  std::uint32_t number = 0;  ///< counted from the host's first one
+  const std::string name;    ///< of a child, as its fork said; the host's first process has none
   const std::unique_ptr<AddressSpace> space;
   AddressSpace& memory;
   SharedState shared;

@@ -7,6 +7,7 @@ namespace mtsim::kernel {
 Process& Processes::add(engine::Scheduler& scheduler, const Process& parent, std::string name, std::unique_ptr<AddressSpace> space,
                         std::span<const verbs::Thread> threads) {
   Process& child = children_.emplace_back(scheduler, std::move(name), std::move(space));
+  child.number = static_cast<std::uint32_t>(children_.size());
   child.memlock = parent.memlock.inherited();
   for (const verbs::Thread thread : threads) {
     if (of_thread_.size() <= thread) of_thread_.resize(thread + 1);

@@ -173,6 +173,12 @@ translate::Region RegPath::region_of(const Mr& mr, verbs::Handle pd, verbs::Acce
   if (parts_.driver.page_size == PageSizeChoice::per_run) region.block_sizes = table_rules().page_sizes;
   region.lead = mr.place.lead;
   region.map = mr.dma.device;
+  if (const IoPageTable* table = parts_.dma.io_page_table()) {
+    region.frames = mr.range.map;
+    region.frame_entries = table->sizes();
+  }
+  region.memory = mr.range.address;
+  region.process = mr.process->number;
   return region;
 }
 

@@ -54,6 +54,25 @@ void declare_first_level(Declaration<Params>& d) {
       .standard("none")
       .means("Which line is fetched ahead when a look-up misses or finds a line that was fetched ahead.")
       .source("estimate; not published");
+  d.template field<Time>("interval", &Params::interval)
+      .standard("0ns")
+      .range("0ns", "1us")
+      .means("Between the beginnings of two look-ups at one port, in whole cycles; 0ns: no look-up waits for another.")
+      .source("estimate: a pipe takes one look-up a cycle; not published");
+  d.template field<std::uint32_t>("banks", &Params::banks)
+      .standard("1")
+      .range("1", "256")
+      .means("Banks, each with ports of its own: a line's number modulo this says its bank.")
+      .source("estimate; not published");
+  d.template field<std::uint32_t>("ports", &Params::ports)
+      .standard("1")
+      .range("1", "16")
+      .means("Look-ups that a bank can begin at a time.")
+      .source("estimate; not published");
+  d.choice("on_miss", static_cast<OnMiss Params::*>(&Params::on_miss), {{"pass", OnMiss::pass}, {"stall", OnMiss::stall}})
+      .standard("pass")
+      .means("pass: look-ups go on beside one that misses (hit under miss); stall: they wait until its line has come.")
+      .source("estimate; Jingzhao's pipe of three stages stalls");
   declare_policies(d);
 }
 

@@ -9,6 +9,7 @@ namespace mtsim::nic {
 
 enum class TableWrite : std::uint8_t { invalidate, update };
 enum class MissCauses : std::uint8_t { estimate, exact };
+enum class OnMiss : std::uint8_t { pass, stall };
 
 /// What caches of every level have.
 struct CacheLevelParams {
@@ -25,6 +26,9 @@ struct CacheLevelParams {
 struct CacheParams : CacheLevelParams {
   Bytes line{};
   std::string prefetch;
+  Time interval{};  ///< between two look-ups of a port; 0: none waits for another
+  std::uint32_t banks{}, ports{};
+  OnMiss on_miss{};
 };
 struct MptCacheParams : CacheParams {
   static void declare(Declaration<MptCacheParams>& d);

@@ -28,6 +28,8 @@ class DmaEngine : public sc_core::sc_module, public ports::Dma, engine::Timer {
   DmaEngine(sc_core::sc_module_name name, engine::Scheduler& scheduler, Bytes write_buffer, engine::Order by);
   /// What the host's root complex knows the NIC by: its number. Before the simulation starts.
   void set_device(std::uint32_t number) { device_ = number; }
+  /// Addresses of payload are translated already (ATS). Before the simulation starts.
+  void payload_is_translated() { translated_payload_ = true; }
 
   /// A read takes a tag for each MRRS-aligned piece, all at once, and as many credits; its bytes must fit in the completion buffer. Bursts
   /// wait for these in order of arrival. A burst that needs more than there are goes in parts.
@@ -88,6 +90,9 @@ class DmaEngine : public sc_core::sc_module, public ports::Dma, engine::Timer {
   /// How many blocks of 2^unit_log bytes a range of at least one byte touches.
   static std::uint32_t pieces(Pa address, Bytes length, unsigned unit_log);
 
+  bool translated(ports::AddressType type, ports::Purpose purpose) const {
+    return type == ports::AddressType::translated || (translated_payload_ && purpose == ports::Purpose::payload);
+  }
   /// A request for a translation asks what keeps state by its nature.
   bool stops(const ports::ReadBurst& burst) const { return keeps_state_ || burst.type == ports::AddressType::translation_request; }
   bool relaxes(const ports::Posted& posted) const {
@@ -113,6 +118,7 @@ class DmaEngine : public sc_core::sc_module, public ports::Dma, engine::Timer {
   bool bounded_reads_ = false;       ///< by more than tags
   bool stops_writes_ = false;        ///< they stop at the root complex
   std::uint32_t device_ = 0;
+  bool translated_payload_ = false;
   ports::ReadBurst* first_ = nullptr;  ///< waiting for tags
   ports::ReadBurst* last_ = nullptr;
   engine::Usage usage_;

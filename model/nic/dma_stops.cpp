@@ -30,7 +30,7 @@ void ReadStop::ask(Time now) {
   access.device = engine_->device_;
   access.address = burst_->address;
   access.length = burst_->asked;
-  access.translated = burst_->type == ports::AddressType::translated;
+  access.translated = engine_->translated(burst_->type, burst_->purpose);
   access.just_written = burst_->agent == ports::Agent::control;
   while (access.length.raw != 0) {
     const auto served = engine_->memory->read(access, now);
@@ -76,7 +76,7 @@ void WriteStop::first_came() {
   access.device = engine_->device_;
   access.address = part_.address;
   access.length = part_.length;
-  access.translated = part_.posted.type == ports::AddressType::translated;
+  access.translated = engine_->translated(part_.posted.type, part_.posted.purpose);
   access.relaxed = engine_->relaxes(part_.posted);
   effect_ = engine_->memory->write(access, engine_->scheduler_.now());
   if (part_.tlps == 1) last_came();

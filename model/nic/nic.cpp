@@ -12,6 +12,7 @@ std::unique_ptr<translate::Architecture> translation(const NicSettings& settings
   options.mtt_line = settings.mtt_cache.line;
   options.icm_line = settings.icm_cache.line;
   options.icm_page = settings.nic.icm_page;
+  options.child = settings.nic.child;
   options.inline_entries = settings.nic.inline_entries;
   options.contexts = settings.nic.contexts;
   options.allocation = settings.nic.table_allocation;
@@ -30,7 +31,9 @@ Walker::Settings walker_settings(const NicSettings& settings) {
           settings.nic.walks,
           {settings.mpt_cache.latency, settings.mtt_cache.latency, settings.icm_cache.latency},
           {second_latency(settings, settings.mpt_level2), second_latency(settings, settings.mtt_level2)},
-          {settings.mpt_cache.prefetch, settings.mtt_cache.prefetch, settings.icm_cache.prefetch}};
+          {settings.mpt_cache.prefetch, settings.mtt_cache.prefetch, settings.icm_cache.prefetch},
+          {&settings.mpt_cache, &settings.mtt_cache, &settings.icm_cache},
+          settings.nic.deepest_first};
 }
 
 std::unique_ptr<Cache> if_any(const char* name, const CacheLevelParams& params) {
@@ -70,6 +73,7 @@ Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const Ni
   walker.dma(dma);
   walker.caches(replacements.mpt_cache ? *replacements.mpt_cache : *mpt_cache);
   walker.caches(replacements.mtt_cache ? *replacements.mtt_cache : *mtt_cache);
+  if (walker.architecture().host_tables() == translate::Architecture::HostTables::iommu) dma.payload_is_translated();
   if (walker.architecture().line_kinds().size() > 2) {
     icm_cache = std::make_unique<Cache>("icm_cache", settings.icm_cache);
     walker.caches(*icm_cache);
@@ -109,7 +113,8 @@ void Nic::wire_second_level(const NicSettings& settings) {
   const std::uint32_t ways = pool.ways == 0 ? 64 : pool.ways;
   const WayMask mpt_ways = pool.mpt_ways == 0 ? all_ways : all_ways >> (64 - pool.mpt_ways);
   const WayMask mtt_ways = pool.mtt_ways == 0 ? all_ways : all_ways >> (64 - pool.mtt_ways) << (ways - pool.mtt_ways);
-  const std::uint64_t mpt_lines = ceil_div(std::uint64_t{settings.nic.contexts} * 64, settings.mpt_cache.line.raw);
+  const std::uint64_t key_lines = ceil_div(std::uint64_t{settings.nic.contexts} * 64, settings.mpt_cache.line.raw);
+  const std::uint64_t mpt_lines = std::max(key_lines, walker.architecture().lines(0));
   mpt_share_ = std::make_unique<PoolShare>(*cache_pool, 0, mpt_ways);
   mtt_share_ = std::make_unique<PoolShare>(*cache_pool, mpt_lines, mtt_ways);
   walker.second(*mpt_share_);

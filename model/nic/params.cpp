@@ -42,6 +42,13 @@ void NicParams::declare(Declaration<NicParams>& d) {
       .range("1", "6")
       .means("Addresses that a context holds with nic.translation 'inline'; an MR of more blocks has a table.")
       .source("hns: 2 (HNS_ROCE_V2_MAX_INNER_MTPT_NUM); erdma: 4 (ERDMA_MAX_INLINE_MTT_ENTRIES), efa: 4");
+  d.field("child", &NicParams::child)
+      .standard("1GiB")
+      .range("4KiB", "1TiB")
+      .means(
+          "What one key stands for in a table of keys: with nic.translation 'ksm' exactly, with 'klm' at least; a power of two. An MR "
+          "that is not larger has no such table.")
+      .source("mlx5: 1 GiB for implicit on-demand keys (MLX5_IMR_MTT_SIZE)");
   d.field("icm_page", &NicParams::icm_page)
       .standard("4KiB")
       .range("4KiB", "256KiB")
@@ -57,6 +64,12 @@ void NicParams::declare(Declaration<NicParams>& d) {
       .range("64", "16777216")
       .means("Places for mkey contexts (MPT entries): a power of two, and no fewer than driver.most_keys.")
       .source("estimate; devices report 2^19 (mlx4) to 2^24");
+  d.field("deepest_first", &NicParams::deepest_first)
+      .standard("false")
+      .means(
+          "Of lines that a look-up needs one after the other: goes on with the last one that a cache has, all being looked for at once, "
+          "instead of needing each in turn from the first.")
+      .source("modelling choice; paging-structure caches of CPUs do it");
   d.field("walks", &NicParams::walks)
       .standard("32")
       .range("1", "4096")

@@ -12,7 +12,8 @@ namespace mtsim::nic {
 struct NicParams {
   Frequency clock{};
   std::string translation;
-  Bytes table_space{}, write_buffer{}, icm_page{};
+  Bytes table_space{}, write_buffer{}, icm_page{}, child{};
+  bool deepest_first{};
   std::uint32_t walks{}, contexts{}, inline_entries{};
   translate::Allocation table_allocation{};
   std::uint64_t table_entries{};

@@ -70,6 +70,9 @@ Walker::Walker(sc_core::sc_module_name module_name, engine::Scheduler& scheduler
     // A cache answers at an edge: a look-up takes whole cycles.
     kinds_[i].latency = settings_.clock.edge(settings_.latency[i]);
     kinds_[i].second_latency = settings_.clock.edge(settings_.second_latency[i].value_or(Time()));
+    if (architecture_->line_kinds()[i].translation) kinds_[i].type = ports::AddressType::translation_request;
+    if (i < settings_.pipes.size() && CachePipe::needed(*settings_.pipes[i]))
+      kinds_[i].pipe = std::make_unique<CachePipe>(scheduler, settings_.clock, *settings_.pipes[i]);
     if (i < settings_.prefetch.size()) kinds_[i].prefetcher = Prefetchers::make(settings_.prefetch[i]);
   }
 }
@@ -124,13 +127,21 @@ bool Walker::advance(ports::Query& query, Time& clock) {
     switch (query.step.kind) {
       case translate::Step::Kind::read: {
         Kind& kind = kinds_[query.step.line_kind];
+        if (kind.pipe) [[unlikely]] {
+          query.stalled = kind.pipe->closed(clock);
+          if (query.stalled) return false;
+          clock = kind.pipe->enter(query.step.tag, clock);
+        }
         clock += kind.latency;
         const translate::Content* content = kind.cache->find(query.step.tag);
         if (content == nullptr) {
-          if (kind.second == nullptr) [[likely]]
+          if (kind.second != nullptr) [[unlikely]]
+            content = find_second(kind, query, clock);
+          if (content == nullptr) {
+            if (kind.pipe && kind.pipe->blocks()) [[unlikely]]
+              query.stalled = !kind.pipe->close(clock);
             return false;
-          content = find_second(kind, query, clock);
-          if (content == nullptr) return false;
+          }
         } else if (kind.prefetcher && kind.cache->found_ahead()) [[unlikely]] {
           look_ahead(query, clock);
         }
@@ -146,6 +157,8 @@ bool Walker::advance(ports::Query& query, Time& clock) {
         }
         query.relaxed = verbs::has(query.step.grant->access, verbs::Access::relaxed_ordering);
         architecture_->step(query.walk, 0, query.step);
+        if (settings_.deepest_first) [[unlikely]]
+          deepen(query);
         break;
       case translate::Step::Kind::done:
         query.physical = query.step.address;
@@ -198,6 +211,8 @@ bool Walker::probe(ports::Query& query, Time start) {
     query.judged = query.ready = start;
     return true;
   }
+  if (settings_.deepest_first) [[unlikely]]
+    deepen(query);
   Time clock = start;
   const bool over = advance(query, clock);
   query.ready = clock;
@@ -217,6 +232,39 @@ inline void Walker::note(const ports::Query& query, ports::Cause cause, Time sin
   if (query.waits != nullptr) query.waits->add(query.wait_step, cause, scheduler_.now() - since);
 }
 
+void Walker::deepen(ports::Query& query) const {
+  translate::Walk walk = query.walk;
+  translate::Step step = query.step;
+  if (step.kind != translate::Step::Kind::read) return;
+  for (std::uint32_t deeper = 1;; ++deeper) {
+    translate::Walk further = walk;
+    if (!architecture_->skip(further, deeper, step)) return;
+    if (!kinds_[step.line_kind].holds(step.tag)) continue;
+    query.walk = further;
+    query.step = step;
+  }
+}
+
+engine::Task<Walker::Again> Walker::look_again(ports::Query& query) {
+  Kind& kind = kinds_[query.step.line_kind];
+  co_await kind.pipe->turn().take();
+  Time clock = kind.pipe->enter(query.step.tag, settings_.clock.edge(scheduler_.now())) + kind.latency;
+  const translate::Content* content = kind.cache->find(query.step.tag);
+  if (content == nullptr && kind.second != nullptr) content = find_second(kind, query, clock);
+  if (content == nullptr) {
+    kind.pipe->keep(clock);
+    co_await engine::Until(scheduler_, clock, query.order);
+    co_return Again::missing;
+  }
+  architecture_->step(query.walk, *content, query.step);
+  kind.pipe->turn().give();
+  const bool over = advance(query, clock);
+  query.ready = clock;
+  if (stuck(query)) [[unlikely]]
+    co_await std::suspend_always{};
+  co_return over ? Again::over : Again::found;
+}
+
 // After a probe that missed: query.step is the read that missed and query.ready the time at which that is known.
 engine::Task<int> Walker::walk(ports::Query& query) {
   if (stuck(query)) [[unlikely]]
@@ -232,6 +280,13 @@ engine::Task<int> Walker::walk(ports::Query& query) {
     const std::uint32_t kind = query.step.line_kind;
     const Time since = scheduler_.now();
     Kind& of = kinds_[kind];
+    // A cache that stalls on a miss fetches one line at a time: that needs no place among the walks, and waits for none.
+    const bool stalls = of.pipe && of.pipe->blocks();
+    if (stalls && query.stalled) [[unlikely]] {
+      const Again again = co_await look_again(query);
+      if (again == Again::over) break;
+      if (again == Again::found) continue;
+    }
     Misses& misses = of.misses;
     ++misses.count;
     if (walk_row_) [[unlikely]]
@@ -244,7 +299,7 @@ engine::Task<int> Walker::walk(ports::Query& query) {
       note(query, ports::Cause::merged, since);
     } else {
       bool waits = false;
-      if (!holds_place) {
+      if (!holds_place && !stalls) {
         waits = walks_.in_use() == walks_.places() || walks_.has_waiters();
         listed.state = "a walk slot, to fetch";
         co_await walks_.take();
@@ -263,7 +318,8 @@ engine::Task<int> Walker::walk(ports::Query& query) {
         begin_fetch(own);
         listed.state = "its own fetch of";
         ports::DmaRead read(*dma.operator->(), query.step.address, architecture_->line_kinds()[kind].line, ports::Agent::tables,
-                            query.order, query.waits, query.wait_step);
+                            query.order, ports::Purpose::tables, of.type);
+        read.note_in(query.waits, query.wait_step);
         read.start();
         if (of.prefetcher) look_ahead(query, asked);
         co_await read;
@@ -275,6 +331,8 @@ engine::Task<int> Walker::walk(ports::Query& query) {
         resume_merged(own);
       }
     }
+    if (stalls) [[unlikely]]
+      of.pipe->turn().give();
     const Time waited = scheduler_.now() - since;
     misses.total += waited;
     misses.longest = std::max(misses.longest, waited);

@@ -2,8 +2,8 @@
 // where it must. Walks in flight are bounded; a line is fetched once for all that wait for it.
 //
 // Rules: a look-up probes every tag on its way at the edge on which it enters, since the pipe takes one look-up a cycle and never stalls
-// on a hit; a line's content is the table's when its fetch completes; when it does, those who merged with it go on first, in order of
-// arrival, then the walk that fetched it.
+// on a hit (unless a cache has a CachePipe); a line's content is the table's when its fetch completes; when it does, those who merged with
+// it go on first, in order of arrival, then the walk that fetched it.
 #pragma once
 
 #include <optional>
@@ -15,6 +15,7 @@
 #include "engine/flow.h"
 #include "engine/scheduler.h"
 #include "engine/semaphore.h"
+#include "nic/cache_pipe.h"
 #include "nic/prefetcher.h"
 #include "ports/dma.h"
 #include "ports/line_cache.h"
@@ -38,6 +39,8 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
     // By kind of line, as far as there are any.
     std::vector<std::optional<Time>> second_latency;  ///< of kinds with a second level
     std::vector<std::string> prefetch;                ///< registered names
+    std::vector<const CacheParams*> pipes;            ///< whose banks, ports and stalls hold; read in the constructor only
+    bool deepest_first = false;                       ///< of several lines that a look-up needs one after the other
   };
   Walker(sc_core::sc_module_name name, engine::Scheduler& scheduler, std::unique_ptr<translate::Architecture> architecture,
          Settings settings);
@@ -54,6 +57,8 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
     Time second;  ///< spent on look-ups in the second level, found there or not
   };
   const Misses& misses(std::uint32_t line_kind) const { return kinds_[line_kind].misses; }
+  /// Null: its look-ups do not wait for each other.
+  const CachePipe* pipe(std::uint32_t line_kind) const { return kinds_[line_kind].pipe.get(); }
   const engine::Semaphore& walks() const { return walks_; }
   /// The first look-up that could not be ended: the run has been asked to stop.
   const std::optional<ports::UnservedFault>& unserved_fault() const { return unserved_fault_; }
@@ -117,8 +122,10 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   /// A kind of line: where it is looked up, and what became of that.
   struct Kind {
     Time latency, second_latency;
-    ports::LineCache* cache = nullptr;   ///< what `caches` is bound to
-    ports::LineCache* second = nullptr;  ///< null: no second level
+    ports::LineCache* cache = nullptr;                           ///< what `caches` is bound to
+    ports::LineCache* second = nullptr;                          ///< null: no second level
+    ports::AddressType type = ports::AddressType::untranslated;  ///< of a fetch
+    std::unique_ptr<CachePipe> pipe;                             ///< null: look-ups do not wait for each other
     std::unique_ptr<Prefetcher> prefetcher;
     Misses misses;
     Ahead ahead;
@@ -126,6 +133,11 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   };
   /// Looks the line that the query asks for up in the second level and brings it to the first.
   static const translate::Content* find_second(Kind& kind, const ports::Query& query, Time& clock);
+  /// Goes on with the last of the lines needed one after the other that a cache has.
+  void deepen(ports::Query& query) const;
+  enum class Again : std::uint8_t { missing, found, over };
+  /// Waits for a blocking cache to take the look-up. When the line is missing the turn is the look-up's, until it has the line.
+  engine::Task<Again> look_again(ports::Query& query);
   Fetch* in_flight(std::uint32_t kind, std::uint64_t tag);
   void stop_at(const ports::Query& query, Time at);
   class Listed;

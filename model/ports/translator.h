@@ -50,6 +50,7 @@ struct Query {
   // The Walker's.
   translate::Walk walk;
   translate::Step step;
+  bool stalled = false;  ///< by a cache that blocks: it has not looked for the line of `step` yet
   bool ok() const { return verdict == verbs::Verdict::granted && !fault; }
 };
 

@@ -29,6 +29,10 @@ void check_first_level(const Config& config, const std::string& path, const nic:
   require_power_of_two(config, path + ".line", cache.line.raw);
   check_level(config, path, cache);
   require_known(config, prefetch_key(path), cache.prefetch);
+  if (cache.interval == Time())
+    for (const auto& [name, number] : {std::pair{".banks", cache.banks}, std::pair{".ports", cache.ports}})
+      if (number != 1)
+        config.fail(path + name, fmt::format("without {}.interval no look-up waits for another, however many there are", path));
   if (cache.lines == 0 && cache.prefetch != "none")
     config.fail(path + ".prefetch", "a cache without lines has no room for what is fetched ahead");
 }

@@ -44,6 +44,16 @@ void add_prefetches(const std::string& name, const nic::Cache* cache, const nic:
   add(".prefetches_left_out", "lines not fetched ahead as no walk or PCIe tag was free", ahead.left_out);
 }
 
+void add_waits(const std::string& name, const nic::CachePipe* pipe, results::Report& report) {
+  if (pipe == nullptr) return;
+  const auto add = [&](const std::string& what, const std::string& meaning, const engine::Usage& usage) {
+    report.counters.push_back({name + what + "_waits", "count", "look-ups that waited for " + meaning, usage.waited});
+    report.counters.push_back({name + what + "_wait", "ns", "how long they did", static_cast<std::uint64_t>(usage.wait_total.raw / 1000)});
+  };
+  add(".port", "a port", pipe->port_usage());
+  if (pipe->blocks()) add(".stall", "the line of another to come", pipe->turn().usage());
+}
+
 }  // namespace
 
 void collect_caches(const std::string& on, const nic::Nic& nic, const nic::NicSettings& settings, results::Report& report) {
@@ -64,6 +74,9 @@ void collect_caches(const std::string& on, const nic::Nic& nic, const nic::NicSe
   add_updates(pool, nic.cache_pool.get(), settings.cache_pool, report);
   add_prefetches(mpt_cache, nic.mpt_cache.get(), settings.mpt_cache, walker.ahead(0), report);
   add_prefetches(mtt_cache, nic.mtt_cache.get(), settings.mtt_cache, walker.ahead(1), report);
+  add_waits(mpt_cache, walker.pipe(0), report);
+  add_waits(mtt_cache, walker.pipe(1), report);
+  if (nic.icm_cache) add_waits(icm_cache, walker.pipe(2), report);
   if (nic.icm_cache) add_prefetches(icm_cache, nic.icm_cache.get(), settings.icm_cache, walker.ahead(2), report);
 }
 

@@ -83,6 +83,17 @@ void check_tables(const Config& config, const HostSettings& host) {
     config.fail("driver.page_size", fmt::format("per_run needs a table whose entries may differ in size, and those of {} may not; take "
                                                 "best for one size that fits the whole MR, or none for 4 KiB",
                                                 host.nic.nic.translation));
+  using HostTables = translate::Architecture::HostTables;
+  const HostTables tables = architecture->host_tables();
+  if (tables == HostTables::process && host.iommu.mode == "translate")
+    config.fail("host.iommu.mode",
+                fmt::format("nic.translation '{}' finds physical addresses, which an IOMMU that translates does not know; "
+                            "take off or passthrough",
+                            host.nic.nic.translation));
+  if (tables == HostTables::iommu && host.iommu.mode != "translate")
+    config.fail("host.iommu.mode",
+                fmt::format("nic.translation '{}' asks the IOMMU for translations, and this one has none to give; take translate",
+                            host.nic.nic.translation));
   if (host.nic.mtt_cache.line < architecture->least_line())
     config.fail("nic.mtt_cache.line",
                 fmt::format("must be at least {}B for nic.translation '{}'", architecture->least_line().raw, host.nic.nic.translation));
@@ -99,6 +110,7 @@ void check_host(const Config& config, const HostSettings& host) {
   check_host_io(config, host);
   check_caches(config, host.nic);
   require_power_of_two(config, "nic.icm_page", host.nic.nic.icm_page.raw);
+  require_power_of_two(config, "nic.child", host.nic.nic.child.raw);
   require_power_of_two(config, "nic.contexts", host.nic.nic.contexts);
   if (host.driver.most_keys > host.nic.nic.contexts)
     config.fail("driver.most_keys", "must not be above nic.contexts, which is " + std::to_string(host.nic.nic.contexts));

@@ -30,7 +30,11 @@ struct Region {
   std::shared_ptr<const PresentMap> present;
   /// Not 0: each contiguous run in the greatest blocks of these sizes (bit k: 2^k bytes) that fit it; `block` is the least of them then.
   std::uint64_t block_sizes = 0;
-  std::uint64_t keys = 0;  ///< not 0: its table holds so many keys of 16 bytes (KSM) and no addresses
+  std::uint64_t keys = 0;                ///< not 0: its table holds so many keys of 16 bytes (KSM) and no addresses
+  std::shared_ptr<const DmaMap> frames;  ///< where `map` has addresses of an IOMMU's: the frames themselves; null: `map` has them
+  std::uint64_t frame_entries = ~std::uint64_t{0};  ///< sizes of entries that the IOMMU may have for those: bit k: 2^k bytes
+  Va memory;                                        ///< where the process has it; 0: at the addresses that operations use
+  std::uint32_t process = 0;
   /// The first address with its place in the page.
   Iova start() const { return Iova(grant.start.raw + lead.raw); }
   /// Entries of 8 bytes.
@@ -62,8 +66,9 @@ struct TableWrites {
 
 /// A kind of table line, with a cache of its own in the NIC.
 struct LineKind {
-  std::string name;  ///< "mpt", "mtt"
-  Bytes line;        ///< bytes fetched on a miss
+  std::string name;          ///< "mpt", "mtt"
+  Bytes line;                ///< bytes fetched on a miss
+  bool translation = false;  ///< an IOMMU's answer to a request for the translation of an address (ATS), and no memory
 };
 
 /// A look-up under way: a few words.
@@ -92,7 +97,7 @@ struct Step {
   enum class Kind : std::uint8_t { read, judge, done, fault } kind = Kind::fault;
   std::uint32_t line_kind = 0;           ///< read: index into line_kinds()
   std::uint64_t tag = 0;                 ///< read: number of the line, dense from 0
-  Pa address;                            ///< read: where the line lies in host memory; done: the first byte
+  Pa address;                            ///< read: where the line lies in host memory, or what is to be translated; done: the first byte
   Bytes length;                          ///< done: contiguous bytes from there on that this entry gives
   const verbs::Grant* grant = nullptr;   ///< judge: what the key gives, null when there is no such key
   Fault reason = Fault::no_translation;  ///< fault: why
@@ -113,6 +118,13 @@ class Architecture {
   virtual std::uint64_t block_sizes() const { return ~std::uint64_t{0}; }
   /// Whether blocks of one region may differ in size.
   virtual bool mixes_block_sizes() const { return false; }
+  /// Whose page tables it looks addresses up in, and so what addresses it gives, if it has no table of its own.
+  enum class HostTables : std::uint8_t {
+    none,
+    process,  ///< those of the process; what it gives is physical, so that no IOMMU may translate it
+    iommu     ///< those of the IOMMU, which it asks (ATS); what it gives is translated already
+  };
+  virtual HostTables host_tables() const { return HostTables::none; }
   /// The least line of entries (`mtt_line`) that it can do with.
   virtual Bytes least_line() const { return Bytes(8); }
 
@@ -136,6 +148,10 @@ class Architecture {
 
   /// The next step of a walk, into `out`. `content` is what the line asked for by the last step holds; ignored on the first.
   virtual void step(Walk& walk, Content content, Step& out) const = 0;
+  /// Of a walk that has just asked for a line of several that it needs one after the other: asks for the one that comes `deeper` reads
+  /// later instead, as though those between had been read. False where there is none, or none is known beforehand; nothing has changed
+  /// then.
+  virtual bool skip(Walk&, std::uint32_t /*deeper*/, Step&) const { return false; }
   /// What a fetch of that line yields now.
   virtual Content content(std::uint32_t line_kind, std::uint64_t tag) const = 0;
   /// The same of a line that a walk of `key` asked for: most often one of the region's own, which needs no search among all regions.
@@ -153,6 +169,7 @@ struct ArchitectureOptions {
   std::uint64_t table_entries = 0;  ///< entries of all tables together at most; 0: as many as the space holds
   Bytes mpt_line{64}, mtt_line{64}, icm_line{64};
   Bytes icm_page{4096};               ///< of a table space that is mapped itself: what one entry of that map stands for
+  Bytes child{GiB(1)};                ///< of a table of keys: what one of them stands for, or stands for at least; a power of two
   std::uint64_t inline_entries = 2;   ///< addresses that a context holds, where it can hold some
   std::uint64_t contexts = 1u << 20;  ///< places for mkey contexts, a power of two; a key's place is its index modulo this
 };

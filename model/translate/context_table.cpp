@@ -4,12 +4,6 @@
 #include <bit>
 
 namespace mtsim::translate {
-namespace {
-
-constexpr std::uint32_t mpt = 0, mtt = 1;
-
-}  // namespace
-
 const char* explain(Fault fault) {
   switch (fault) {
     case Fault::no_translation:
@@ -24,16 +18,20 @@ const char* explain(Fault fault) {
   return "";
 }
 
-ContextTable::ContextTable(const ArchitectureOptions& options, Place place, Bytes unit)
+ContextTable::ContextTable(const ArchitectureOptions& options, Place place, Bytes unit, std::uint64_t children)
     : options_(options),
       place_(place),
       unit_(std::max(unit, options.mtt_line)),
       place_mask_(static_cast<std::uint32_t>(options.contexts - 1)),
       entries_shift_(static_cast<unsigned>(std::countr_zero(options.mtt_line.raw / entry_bytes.raw))),
       context_shift_(static_cast<unsigned>(std::countr_zero(options.mpt_line.raw / context_bytes.raw))),
-      units_((options.space.length.raw - std::min(options.space.length.raw, options.contexts * context_bytes.raw)) / unit_.raw),
-      kinds_{{"mpt", options.mpt_line}, {"mtt", options.mtt_line}},
-      table_base_(options.space.base + Bytes(options.contexts * context_bytes.raw)) {
+      key_lines_(ceil_div(options.contexts, std::uint64_t{1} << context_shift_)),
+      context_lines_(key_lines_ + ceil_div(children, std::uint64_t{1} << context_shift_)),
+      units_((options.space.length.raw - std::min(options.space.length.raw, (options.contexts + children) * context_bytes.raw)) /
+             unit_.raw),
+      kinds_{{"mpt", options.mpt_line, false}, {"mtt", options.mtt_line, false}},
+      table_base_(options.space.base + Bytes((options.contexts + children) * context_bytes.raw)) {
+  if (children != 0) child_contexts_ = std::make_unique<FirstFit>(context_lines_ - key_lines_);
   if (options.table_entries != 0) units_ = std::min(units_, options.table_entries * entry_bytes.raw / unit_.raw);
 }
 
@@ -47,10 +45,22 @@ bool ContextTable::take(std::uint64_t entries, Array& out) {
   return true;
 }
 
+bool ContextTable::take_contexts(std::uint64_t children, Array& out) {
+  const std::uint64_t lines = ceil_div(children, std::uint64_t{1} << context_shift_);
+  std::uint64_t first = 0;
+  if (!child_contexts_->take(lines, first)) return false;
+  out = {key_lines_ + first, lines, 0, mpt};
+  return true;
+}
+
 void ContextTable::give(const Layout& layout) {
+  if (layout.shared) return;
   const std::uint64_t lines_each = unit_.raw / options_.mtt_line.raw;
-  for (const Array& array : layout.arrays)
-    if (array.lines != 0) ranges_->give(array.first_line / lines_each, array.lines / lines_each);
+  for (const Array& array : layout.arrays) {
+    if (array.lines == 0) continue;
+    if (array.kind == mpt) child_contexts_->give(array.first_line - key_lines_, array.lines);
+    else ranges_->give(array.first_line / lines_each, array.lines / lines_each);
+  }
 }
 
 bool ContextTable::build(const Region& region, TableWrites& out) {
@@ -125,8 +135,8 @@ void ContextTable::commit(const TableWrites& writes, Stale& stale) {
     give(now.layout);
     for (const Array& array : now.layout.arrays) {
       if (array.lines == 0) continue;
-      stale.lines(mtt, array.first_line, array.lines);
-      lines_owner_.erase(array.first_line);
+      stale.lines(array.kind, array.first_line, array.lines);
+      if (!now.layout.shared) lines_owner_.erase(row_key(array.kind, array.first_line));
     }
   }
   const std::uint32_t generation = now.generation + 1;
@@ -135,13 +145,14 @@ void ContextTable::commit(const TableWrites& writes, Stale& stale) {
     now.region.grant.valid = true;
     for (const Array& array : now.layout.arrays) {
       if (array.lines == 0) continue;
-      stale.lines(mtt, array.first_line, array.lines);
-      lines_owner_[array.first_line] = index;
+      stale.lines(array.kind, array.first_line, array.lines);
+      if (!now.layout.shared) lines_owner_[row_key(array.kind, array.first_line)] = index;
     }
   } else {
     // The context stays, marked free: its key is still known, but grants nothing.
     now.region.grant.valid = false;
     now.region.map.reset();
+    now.region.frames.reset();
     now.pages.reset();
     now.live = false;
     now.layout = {};
@@ -177,23 +188,17 @@ void ContextTable::step(Walk& walk, Content content, Step& out) const {
     out.reason = Fault::key_of_keys;
     return;
   }
-  if (stage != 2 && content != (Content(of.generation) << 32 | index)) return;
+  if (stage != 2 && content != (Content(of.generation) << 32 | index) && !of.layout.shared) return;
   if (walk.generation != of.generation) {
-    // A region that has taken the place of the one that the look-up began with may lie elsewhere.
-    if (walk.generation != 0 && walk.address.raw - of.region.grant.start.raw >= of.region.grant.length.raw) return;
+    // A region that has taken the place of the one that the look-up began with may lie elsewhere. Lines that are not its own do not tell.
+    if (walk.generation != 0 && (of.layout.shared || walk.address.raw - of.region.grant.start.raw >= of.region.grant.length.raw)) return;
     walk.generation = of.generation;
     if (of.layout.own_walk) walk.memo = locate(of.region, of.layout, walk.address);
     else walk.memo = ((walk.address.raw + of.region.lead.raw) >> of.block_shift) - of.first_block;
   }
   const std::uint32_t level = stage - 2;
   if (of.layout.own_walk) return own_step(of, level, walk, out);
-  if (level < of.layout.levels) {
-    out.kind = Step::Kind::read;
-    out.line_kind = mtt;
-    out.tag = of.layout.levels == 1 ? of.first_line + (walk.memo >> entries_shift_) : line_of(of.layout, level, walk.memo);
-    out.address = table_base_ + Bytes(out.tag * options_.mtt_line.raw);
-    return;
-  }
+  if (level < of.layout.levels) return ask_for(of, level, walk, out);
   if (of.pages) {
     find_page(of, walk, out);
     return;
@@ -205,15 +210,35 @@ void ContextTable::step(Walk& walk, Content content, Step& out) const {
   out.length = region.block - Bytes(in_block);
 }
 
-void ContextTable::own_step(const Entry& of, std::uint32_t level, const Walk& walk, Step& out) const {
-  if (level < levels_of(of.region, of.layout, walk.memo)) {
-    out.kind = Step::Kind::read;
-    out.line_kind = mtt;
+/// The line of a level that there is.
+[[gnu::always_inline]] inline void ContextTable::ask_for(const Entry& of, std::uint32_t level, const Walk& walk, Step& out) const {
+  out.kind = Step::Kind::read;
+  out.line_kind = mtt;
+  if (of.layout.own_walk) {
+    out.line_kind = kind_at(of.layout, level, walk.memo);
     out.tag = line_at(of.region, of.layout, level, walk.memo);
-    out.address = table_base_ + Bytes(out.tag * options_.mtt_line.raw);
-    return;
+  } else {
+    out.tag = of.layout.levels == 1 ? of.first_line + (walk.memo >> entries_shift_) : line_of(of.layout, level, walk.memo);
   }
-  const DmaRun run = of.region.map->at(Bytes(walk.address.raw - of.region.grant.start.raw));
+  out.address = out.line_kind == mpt ? options_.space.base + Bytes(out.tag * options_.mpt_line.raw)
+                                     : table_base_ + Bytes(out.tag * options_.mtt_line.raw);
+}
+
+bool ContextTable::skip(Walk& walk, std::uint32_t deeper, Step& out) const {
+  // Levels are read from stage 2 on, which has become 3 when the first is asked for.
+  if (walk.stage < 3) return false;
+  const Entry& of = existing(place_of(walk.key));
+  const std::uint32_t level = walk.stage - 3 + deeper;
+  if (level >= (of.layout.own_walk ? levels_of(of.region, of.layout, walk.memo) : of.layout.levels)) return false;
+  walk.stage += deeper;
+  ask_for(of, level, walk, out);
+  return true;
+}
+
+void ContextTable::own_step(const Entry& of, std::uint32_t level, const Walk& walk, Step& out) const {
+  if (level < levels_of(of.region, of.layout, walk.memo)) return ask_for(of, level, walk, out);
+  const DmaMap& map = of.layout.shared && of.region.frames ? *of.region.frames : *of.region.map;
+  const DmaRun run = map.at(Bytes(walk.address.raw - of.region.grant.start.raw));
   out.kind = Step::Kind::done;
   out.address = run.start;
   out.length = std::min(run.length, entry_rest(of.region, of.layout, walk.address));
@@ -232,8 +257,8 @@ void ContextTable::find_page(const Entry& of, Walk& walk, Step& out) const {
 }
 
 Content ContextTable::content(std::uint32_t kind, std::uint64_t tag) const {
-  if (kind == mpt) return 0;
-  const auto after = lines_owner_.upper_bound(tag);
+  if (kind == mpt && tag < key_lines_) return 0;
+  const auto after = lines_owner_.upper_bound(row_key(kind, tag));
   return after == lines_owner_.begin() ? 0 : holder(std::prev(after)->second);
 }
 
@@ -247,8 +272,7 @@ Content ContextTable::content_for(Key key, std::uint32_t kind, std::uint64_t tag
 }
 
 std::uint64_t ContextTable::lines(std::uint32_t kind) const {
-  return kind == mpt ? ceil_div(std::uint64_t{place_mask_} + 1, std::uint64_t{1} << context_shift_)
-                     : units_ * (unit_.raw / options_.mtt_line.raw);
+  return kind == mpt ? context_lines_ : units_ * (unit_.raw / options_.mtt_line.raw);
 }
 
 ContextTable::Entry& ContextTable::entry(std::uint32_t index) {

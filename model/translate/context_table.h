@@ -3,6 +3,7 @@
 // an architecture says which tables a region gets and which line of them each level reads.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <deque>
 #include <map>
@@ -24,16 +25,20 @@ class ContextTable : public Architecture {
   TableWrites change(const EntryChange& entries) override;
   void commit(const TableWrites& writes, Stale& stale) override;
   void step(Walk& walk, Content content, Step& out) const override;
+  bool skip(Walk& walk, std::uint32_t deeper, Step& out) const override;
   Content content(std::uint32_t line_kind, std::uint64_t tag) const override;
   Content content_for(Key key, std::uint32_t line_kind, std::uint64_t tag) const override;
   std::uint64_t lines(std::uint32_t line_kind) const override;
 
  protected:
   static constexpr Bytes context_bytes{64}, entry_bytes{8};
+  static constexpr std::uint32_t mpt = 0, mtt = 1;  ///< kinds of line: of contexts, of entries
 
   /// A row of table lines.
   struct Array {
     std::uint64_t first_line = 0, lines = 0;
+    std::uint64_t mark = 0;  ///< the architecture's own
+    std::uint32_t kind = mtt;
   };
   /// The tables of a region.
   struct Layout {
@@ -42,13 +47,17 @@ class ContextTable : public Architecture {
     std::vector<Array> arrays;
     /// Its entries are not one a block: `locate`, `levels_of`, `line_at` and `entry_rest` say what a look-up reads and finds.
     bool own_walk = false;
-    std::vector<PrefixCount> counts;  ///< for those
+    /// Its lines belong to others as well, and what they hold does not depend on the region: they are not given back, and believed whenever
+    /// they were fetched. With a walk of its own only.
+    bool shared = false;
+    std::vector<PrefixCount> counts;  ///< for those with a walk of their own
   };
   /// Where contexts and tables are.
   enum class Place : std::uint8_t { host, device };
 
-  /// Lines are given out in rows of whole `unit`s of bytes, by `ranges_of(units)`.
-  ContextTable(const ArchitectureOptions& options, Place place, Bytes unit);
+  /// Lines are given out in rows of whole `unit`s of bytes, by `ranges_of(units)`. There are places for `children` more contexts than those
+  /// of keys, behind them.
+  ContextTable(const ArchitectureOptions& options, Place place, Bytes unit, std::uint64_t children = 0);
 
   /// Takes room for the region's tables; false when there is none left.
   virtual bool lay_out(const Region& region, Layout& out) = 0;
@@ -63,17 +72,24 @@ class ContextTable : public Architecture {
   virtual std::uint32_t levels_of(const Region&, const Layout& layout, std::uint64_t) const { return layout.levels; }
   /// The line of level `level`, by what `locate` gave.
   virtual std::uint64_t line_at(const Region&, const Layout&, std::uint32_t, std::uint64_t) const { return 0; }
+  /// The kind of that line.
+  virtual std::uint32_t kind_at(const Layout&, std::uint32_t, std::uint64_t) const { return mtt; }
   /// How many bytes of the contiguous run that begins at an address its entry gives; they are cut where the run or the region ends.
   virtual Bytes entry_rest(const Region&, const Layout&, Iova) const { return Bytes(~std::uint64_t{0}); }
 
   /// Room for `entries` in a row.
   bool take(std::uint64_t entries, Array& out);
+  /// Room for the contexts of so many children, from the beginning of a line on.
+  bool take_contexts(std::uint64_t children, Array& out);
   void give(const Layout& layout);
   void set_ranges(std::unique_ptr<Ranges> ranges) { ranges_ = std::move(ranges); }
   /// How many units there are.
   std::uint64_t units() const { return units_; }
   Bytes unit() const { return unit_; }
   unsigned entries_shift() const { return entries_shift_; }
+  unsigned context_shift() const { return context_shift_; }
+  /// Lines of entries are answers of the IOMMU.
+  void entries_are_translations() { kinds_[mtt].translation = true; }
   /// A kind of line besides contexts and entries; its number.
   std::uint32_t add_kind(LineKind kind) {
     kinds_.push_back(std::move(kind));
@@ -106,23 +122,26 @@ class ContextTable : public Architecture {
   /// Of one that there is.
   const Entry& existing(std::uint32_t index) const { return (*pages_[index >> page_shift])[index % (1u << page_shift)]; }
   Entry& entry(std::uint32_t index);
+  static std::uint64_t row_key(std::uint32_t kind, std::uint64_t line) { return std::uint64_t{kind} << 60 | line; }
   Content holder(std::uint32_t index) const { return Content(find(index)->generation) << 32 | index; }
   std::uint32_t stage(Entry change);
   void commit_entries(const EntryChange& change, Stale& stale);
   void own_step(const Entry& of, std::uint32_t level, const Walk& walk, Step& out) const;
+  void ask_for(const Entry& of, std::uint32_t level, const Walk& walk, Step& out) const;
   void find_page(const Entry& of, Walk& walk, Step& out) const;
 
   ArchitectureOptions options_;
   Place place_;
   Bytes unit_;
-  std::uint32_t place_mask_;                ///< of the number of places, a power of two
-  unsigned entries_shift_, context_shift_;  ///< entries and contexts of a line, as powers of two
+  std::uint32_t place_mask_;                 ///< of the number of places, a power of two
+  unsigned entries_shift_, context_shift_;   ///< entries and contexts of a line, as powers of two
+  std::uint64_t key_lines_, context_lines_;  ///< lines of contexts: of keys, and of children as well
   std::uint64_t units_;
   std::vector<LineKind> kinds_;
   Pa table_base_;
-  std::unique_ptr<Ranges> ranges_;
+  std::unique_ptr<Ranges> ranges_, child_contexts_;
   std::vector<std::unique_ptr<EntryPage>> pages_;       ///< by place
-  std::map<std::uint64_t, std::uint32_t> lines_owner_;  ///< first line of an array -> mkey index
+  std::map<std::uint64_t, std::uint32_t> lines_owner_;  ///< first line of an array, under its row_key -> mkey index
   std::deque<Entry> staged_;
   std::vector<std::uint32_t> spare_tickets_;
 };

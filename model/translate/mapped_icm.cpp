@@ -14,7 +14,7 @@ class MappedIcm : public ContextTable {
         map_(options.space.base + without_map(options).space.length),
         page_(options.icm_page),
         line_(options.icm_line),
-        icm_(add_kind({"icm", options.icm_line})) {
+        icm_(add_kind({"icm", options.icm_line, false})) {
     if (options.allocation == Allocation::buddy) set_ranges(std::make_unique<Buddy>(units()));
     else set_ranges(std::make_unique<FirstFit>(units()));
   }
@@ -30,6 +30,13 @@ class MappedIcm : public ContextTable {
     out.line_kind = icm_;
     out.tag = (out.address - base_) / page_ * entry_bytes.raw / line_.raw;
     out.address = map_ + line_ * out.tag;
+  }
+  /// What a line of the map is read for is known beforehand.
+  bool skip(Walk& walk, std::uint32_t deeper, Step& out) const override {
+    if ((walk.stage & mapped) == 0 || deeper != 1) return false;
+    walk.stage &= ~mapped;
+    ContextTable::step(walk, 0, out);
+    return true;
   }
   Content content(std::uint32_t line_kind, std::uint64_t tag) const override {
     return line_kind == icm_ ? 0 : ContextTable::content(line_kind, tag);

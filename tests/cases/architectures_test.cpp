@@ -15,6 +15,7 @@ TEST_CASE("A cold miss fetches as many lines as the closed form of its architect
     std::vector<std::string> set;
     unsigned small, huge;                   ///< reads one after the other for 1 GiB in pages of 4 KiB and 2 MiB
     std::uint64_t small_bytes, huge_bytes;  ///< written: the table, and a context of 64 bytes twice
+    unsigned scan = 0;                      ///< lines of a list that may come before the one with the entry
   };
   const std::uint64_t small = 262144, huge = 512;
   // Levels of 512: 262,144 blocks take 2 (512 tables of 512 below a root), 512 blocks one. Page table: leaves of 2 MiB end a level
@@ -30,6 +31,11 @@ TEST_CASE("A cold miss fetches as many lines as the closed form of its architect
       {"device", {"--set", "driver.table_writer=push"}, 0, 0, 0, 0},
       {"range", {}, 10, 6, 128 + 16 * (std::uint64_t{349524}), 128 + 16 * (512 + 128 + 32 + 8 + 2)},
       {"physical", {"--set", "host.iommu.mode=translate"}, 1, 1, 128, 128},
+      // 16 children: 16 bytes in the list and a context each.
+      {"ksm", {"--set", "nic.child=64MiB"}, 4, 4, 128 + 16 * 80 + small * 8, 128 + 16 * 80 + huge * 8},
+      {"klm", {"--set", "nic.child=64MiB"}, 4, 4, 128 + 16 * 80 + small * 8, 128 + 16 * 80 + huge * 8, 3},
+      {"ats", {"--set", "host.iommu.mode=translate"}, 2, 2, 128, 128},
+      {"process_page_table", {}, 5, 4, 128, 128},
   };
   for (const Row& row : rows) {
     CAPTURE(row.name);
@@ -45,7 +51,8 @@ TEST_CASE("A cold miss fetches as many lines as the closed form of its architect
       unsigned reads = 0;
       for (const auto& [name, cache] : report["caches"].items())
         if (name.rfind("server.", 0) == 0) reads += cache["lookups"].get<unsigned>() - cache["hits"].get<unsigned>();
-      CHECK(reads == (is_huge ? row.huge : row.small));
+      CHECK(reads >= (is_huge ? row.huge : row.small));
+      CHECK(reads <= (is_huge ? row.huge : row.small) + row.scan);
       const auto& registered = variants[is_huge ? "table_2M" : "table_4K"];
       CHECK(registered["counters"]["client0.nic.table_bytes"]["value"] == (is_huge ? row.huge_bytes : row.small_bytes));
     }

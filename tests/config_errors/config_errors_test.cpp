@@ -96,8 +96,8 @@ TEST_CASE("Access flags that there are not are refused at their place") {
 
 TEST_CASE("The name of a component that does not exist is told with those that do") {
   CHECK(run_with("nic: {translation: flat_mmt}\n") ==
-        "my.yaml:2:20: nic.translation: there is no translation architecture 'flat_mmt'; known: device, flat_mtt, inline, mapped_icm, "
-        "page_table, pble, physical, radix, range; did you mean 'flat_mtt'?\n");
+        "my.yaml:2:20: nic.translation: there is no translation architecture 'flat_mmt'; known: ats, device, flat_mtt, inline, klm, "
+        "ksm, mapped_icm, page_table, pble, physical, process_page_table, radix, range; did you mean 'flat_mtt'?\n");
 }
 
 TEST_CASE("Caches that cannot be are refused at the place of what does not fit") {
@@ -118,6 +118,9 @@ TEST_CASE("Caches that cannot be are refused at the place of what does not fit")
         "my.yaml:2:37: nic.mpt_cache.pd_ways: a quota counts the ways of a set, and a fully associative cache has one set of all lines\n");
   CHECK(run_with("nic: {mtt_cache: {table_write: ignore}}\n") ==
         "my.yaml:2:32: nic.mtt_cache.table_write: 'ignore' is not one of: invalidate, update\n");
+  CHECK(run_with("nic: {mtt_cache: {on_miss: block}}\n") == "my.yaml:2:28: nic.mtt_cache.on_miss: 'block' is not one of: pass, stall\n");
+  CHECK(run_with("nic: {mtt_cache: {banks: 4}}\n") ==
+        "my.yaml:2:26: nic.mtt_cache.banks: without nic.mtt_cache.interval no look-up waits for another, however many there are\n");
   CHECK(run_with("nic: {cache_pool: {lines: 64, mpt_ways: 9}}\n") ==
         "my.yaml:2:41: nic.cache_pool.mpt_ways: a set of the pool has 8 ways\n");
   CHECK(run_with("nic: {cache_pool: {lines: 64, ways: 0, mtt_ways: 2}}\n") ==
@@ -143,10 +146,19 @@ TEST_CASE("Page sizes that differ within an MR are refused where the table canno
 TEST_CASE("What a translation architecture cannot do with is told") {
   CHECK(run_with("nic: {translation: range, mtt_cache: {line: 16B}}\n") ==
         "my.yaml:2:45: nic.mtt_cache.line: must be at least 32B for nic.translation 'range'\n");
+  CHECK(run_with("nic: {translation: ksm, mtt_cache: {line: 8B}}\n") ==
+        "my.yaml:2:43: nic.mtt_cache.line: must be at least 16B for nic.translation 'ksm'\n");
+  CHECK(run_with("nic: {translation: ksm, child: 5000B}\n") == "my.yaml:2:32: nic.child: must be a power of two\n");
+  CHECK(run_with("nic: {translation: ats}\nhost: {iommu: {mode: passthrough}}\n") ==
+        "my.yaml:3:22: host.iommu.mode: nic.translation 'ats' asks the IOMMU for translations, and this one has none to give; take "
+        "translate\n");
+  CHECK(run_with("nic: {translation: process_page_table}\nhost: {iommu: {mode: translate}}\n") ==
+        "my.yaml:3:22: host.iommu.mode: nic.translation 'process_page_table' finds physical addresses, which an IOMMU that translates does "
+        "not know; take off or passthrough\n");
   CHECK(run_with("nic: {icm_page: 5000B}\n") == "my.yaml:2:17: nic.icm_page: must be a power of two\n");
   CHECK(run_with("nic: {translation: page_tabel}\ndriver: {page_size: per_run}\n") ==
-        "my.yaml:2:20: nic.translation: there is no translation architecture 'page_tabel'; known: device, flat_mtt, inline, mapped_icm, "
-        "page_table, pble, physical, radix, range; did you mean 'page_table'?\n");
+        "my.yaml:2:20: nic.translation: there is no translation architecture 'page_tabel'; known: ats, device, flat_mtt, inline, klm, "
+        "ksm, mapped_icm, page_table, pble, physical, process_page_table, radix, range; did you mean 'page_table'?\n");
 }
 
 TEST_CASE("A misspelt kind of workload is the only complaint") {

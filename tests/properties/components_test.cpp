@@ -37,9 +37,10 @@ TEST_CASE("Every key policy serves a program that registers each block") {
 TEST_CASE("Every table shape is filled by every table writer") {
   for (const std::string& shape : translate::Architectures::names())
     for (const std::string& writer : kernel::TableWriters::names()) {
-      std::vector<std::string> sets{"nic.translation=" + shape, "driver.table_writer=" + writer, "nic.table_allocation=buddy"};
-      // Only there is memory contiguous to the device.
-      if (shape == "physical") sets.push_back("host.iommu.mode=translate");
+      std::vector<std::string> sets{"nic.translation=" + shape, "driver.table_writer=" + writer, "nic.table_allocation=buddy",
+                                    "nic.child=8KiB"};
+      // Only there is memory contiguous to the device, or an IOMMU to ask.
+      if (shape == "physical" || shape == "ats") sets.push_back("host.iommu.mode=translate");
       check(sets);
     }
 }
@@ -49,4 +50,21 @@ TEST_CASE("Tables that may mix page sizes are filled run by run") {
     for (const std::string& writer : kernel::TableWriters::names())
       check({std::string("nic.translation=") + shape, "driver.table_writer=" + writer, "driver.page_size=per_run",
              "host.memory.run_pages=40"});
+}
+
+TEST_CASE("The least of everything carries a program's data on every table shape") {
+  for (const std::string& shape : translate::Architectures::names())
+    for (const char* on_miss : {"pass", "stall"}) {
+      std::vector<std::string> sets{"nic.translation=" + shape,     "nic.child=8KiB",
+                                    "nic.mpt_cache.lines=0",        "nic.mtt_cache.ways=1",
+                                    "nic.icm_cache.lines=0",        "nic.walks=1",
+                                    "nic.firmware.command_slots=1", "nic.requester.contexts=1",
+                                    "nic.responder.contexts=1",     "nic.requester.prefetch=1",
+                                    "nic.requester.buffer=4KiB",    "nic.responder.buffer=4KiB",
+                                    "nic.write_buffer=256B",        "pcie.tags=1",
+                                    "pcie.read_credits=1",          "pcie.write_credits=1"};
+      for (const char* cache : {"mpt", "mtt", "icm"}) sets.push_back("nic." + std::string(cache) + "_cache.on_miss=" + on_miss);
+      if (shape == "physical" || shape == "ats") sets.push_back("host.iommu.mode=translate");
+      check(sets);
+    }
 }

@@ -4,25 +4,17 @@
 #include <set>
 #include <vector>
 
-#include "translate/architecture.h"
+#include "support/cold_look_up.h"
 
 using namespace mtsim;
+using namespace mtsim::test;
 using translate::Step;
 
 namespace {
 
-constexpr Pa tables{std::uint64_t{1} << 40};
-
-class NoCaches final : public translate::Architecture::Stale {
-  void lines(std::uint32_t, std::uint64_t, std::uint64_t) override {}
-};
-
 std::unique_ptr<translate::Architecture> make(const std::string& name, std::uint64_t entries = 0,
                                               translate::Allocation allocation = translate::Allocation::first_fit) {
-  translate::ArchitectureOptions options;
-  options.space = {tables, GiB(8)};
-  options.contexts = 4096;
-  options.table_entries = entries;
+  translate::ArchitectureOptions options = architecture_options(64, entries);
   options.allocation = allocation;
   return translate::Architectures::make(name, options);
 }
@@ -40,42 +32,6 @@ translate::Region region(std::uint32_t index, std::uint64_t pages, std::uint64_t
   }
   r.map = std::make_shared<DmaMap>(FrameLaw{}, extents, Bytes{}, page_bytes * pages);
   return r;
-}
-
-bool add(translate::Architecture& architecture, const translate::Region& r, translate::TableWrites* out = nullptr) {
-  translate::TableWrites writes;
-  if (!architecture.build(r, writes)) return false;
-  NoCaches nothing;
-  architecture.commit(writes, nothing);
-  if (out != nullptr) *out = writes;
-  return true;
-}
-
-void drop(translate::Architecture& architecture, Key key) {
-  NoCaches nothing;
-  architecture.commit(architecture.drop(key), nothing);
-}
-
-struct LookUp {
-  std::vector<Step> reads;
-  Step end;
-};
-
-LookUp cold(const translate::Architecture& architecture, Key key, Iova address) {
-  LookUp out;
-  translate::Walk walk{key, address, 0, 0};
-  translate::Content content = 0;
-  for (;;) {
-    Step step;
-    architecture.step(walk, content, step);
-    if (step.kind == Step::Kind::read) {
-      out.reads.push_back(step);
-      content = architecture.content(step.line_kind, step.tag);
-    } else if (step.kind != Step::Kind::judge || step.grant == nullptr || !step.grant->valid) {
-      out.end = step;
-      return out;
-    }
-  }
 }
 
 /// Looks up the first, the last and some pages between; all take as many reads. Checks where they end.

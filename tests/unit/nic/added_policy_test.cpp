@@ -1,27 +1,31 @@
-// Is adding a replacement policy one file? This one adds one.
+// Is adding a replacement policy one file? This one adds one. docs/model.md shows the part between the two lines that say so.
 #include <catch2/catch.hpp>
-#include <vector>
 
 #include "nic/cache.h"
 #include "nic/params.h"
+#include "support/documented.h"
 #include "support/fresh_systemc.h"
 
-using namespace mtsim;
+// docs: begin
+// The line used last goes: of a loop that is too large, as much stays as fits.
+#include <vector>
 
+#include "nic/replacement.h"
+
+namespace mtsim::nic {
 namespace {
 
-/// The line used last goes: of a loop that is too large, as much stays as fits.
-class MostRecent final : public nic::ReplacementPolicy {
+class MostRecent final : public ReplacementPolicy {
  public:
-  explicit MostRecent(const nic::CacheShape& shape) : touched_(shape.slots()) {}
-  void used(nic::Slot slot) override { touched_[slot] = ++serial_; }
-  void filled(nic::Slot slot) override { touched_[slot] = ++serial_; }
-  nic::Slot victim(const nic::Candidates& candidates) override {
-    nic::Slot found = nic::no_slot;
+  explicit MostRecent(const CacheShape& shape) : touched_(shape.slots()) {}
+  void used(Slot slot) override { touched_[slot] = ++serial_; }
+  void filled(Slot slot) override { touched_[slot] = ++serial_; }
+  Slot victim(const Candidates& candidates) override {
+    Slot found = no_slot;
     for (std::uint32_t way = 0; way < candidates.ways; ++way) {
       if (!candidates.allows(way)) continue;
-      const nic::Slot slot = candidates.slot(way);
-      if (found == nic::no_slot || touched_[slot] > touched_[found]) found = slot;
+      const Slot slot = candidates.slot(way);
+      if (found == no_slot || touched_[slot] > touched_[found]) found = slot;
     }
     return found;
   }
@@ -31,10 +35,14 @@ class MostRecent final : public nic::ReplacementPolicy {
   std::uint64_t serial_ = 0;
 };
 
-const nic::ReplacementPolicies::Entrant registered("most_recent", "the line used last goes",
-                                                   [](const nic::CacheShape& shape) { return std::make_unique<MostRecent>(shape); });
+const ReplacementPolicies::Entrant registered("most_recent", "the line used last goes",
+                                              [](const CacheShape& shape) { return std::make_unique<MostRecent>(shape); });
 
 }  // namespace
+}  // namespace mtsim::nic
+// docs: end
+
+using namespace mtsim;
 
 TEST_CASE("a policy that a file of its own adds is used by its name", "[cache]") {
   for (const std::uint32_t ways : {4u, 0u}) {
@@ -50,4 +58,10 @@ TEST_CASE("a policy that a file of its own adds is used by its name", "[cache]")
     // A loop of five over four lines: each round but the first misses little more than once.
     CHECK(cache.counts().hits >= 9 * 3);
   }
+}
+
+TEST_CASE("the page on the model shows this very policy, in fewer than 40 lines of code", "[cache]") {
+  const test::Documented shown("tests/unit/nic/added_policy_test.cpp", "docs/model.md");
+  CHECK(shown.on_page);
+  CHECK(shown.code_lines < 40);
 }

@@ -1,0 +1,36 @@
+// Code that a page of the documentation shows is the code of a test: the part between `// docs: begin` and `// docs: end`, there indented
+// by four blanks.
+#pragma once
+
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace mtsim::test {
+
+struct Documented {
+  bool on_page = false;
+  std::size_t code_lines = 0;  ///< that are neither empty nor comments nor includes
+
+  Documented(const std::string& source, const std::string& page) {
+    std::ifstream in(std::string(MTSIM_SOURCE_DIR) + "/" + source);
+    std::string shown;
+    bool within = false;
+    for (std::string line; std::getline(in, line);) {
+      if (line == "// docs: end") within = false;
+      if (within) {
+        shown += line.empty() ? "\n" : "    " + line + "\n";
+        const bool code =
+            !line.empty() && line.rfind("//", 0) != 0 && line.rfind("#include", 0) != 0 && line.find("namespace") == line.npos;
+        code_lines += code;
+      }
+      if (line == "// docs: begin") within = true;
+    }
+    std::ifstream other(std::string(MTSIM_SOURCE_DIR) + "/" + page);
+    std::stringstream text;
+    text << other.rdbuf();
+    on_page = !shown.empty() && text.str().find(shown) != std::string::npos;
+  }
+};
+
+}  // namespace mtsim::test
