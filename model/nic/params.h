@@ -4,6 +4,7 @@
 #include "base/parameter.h"
 #include "base/units.h"
 #include "nic/cache_params.h"
+#include "nic/context_params.h"
 #include "translate/architecture.h"
 
 namespace mtsim::nic {
@@ -54,6 +55,9 @@ struct NicSettings {
   MptLevel2Params mpt_level2 = {};
   MttLevel2Params mtt_level2 = {};
   CachePoolParams cache_pool = {};
+  QpCacheParams qp_cache = {};
+  QpLevel2Params qp_level2 = {};
+  RequestCacheParams request_cache = {};
 };
 
 }  // namespace mtsim::nic

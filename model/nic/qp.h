@@ -75,6 +75,16 @@ class Inbox {
   ports::Packet* last_ = nullptr;
 };
 
+/// A fetch of a QP's context, and who waits for it besides.
+struct ContextFetch {
+  struct Waiter {
+    std::coroutine_handle<> handle;
+    Waiter* next = nullptr;
+  };
+  Waiter* first = nullptr;
+  Waiter* last = nullptr;
+};
+
 struct Qp {
   std::uint32_t qpn = 0;
   ports::QpAttributes attributes;
@@ -125,6 +135,12 @@ struct Qp {
   std::vector<Outstanding> outstanding;
   Outstanding& request(std::uint32_t index) { return outstanding[index & (outstanding.size() - 1)]; }
   ports::Wqe& wqe(std::uint32_t index) { return attributes.ring->at(index); }
+
+  // Where the NIC does not hold all contexts.
+  std::uint64_t number = 0;               ///< of the QP within its NIC, from 0
+  std::uint64_t first_place = 0;          ///< of the places of all QPs' send queues, the first that is this one's
+  ContextFetch* context_fetch = nullptr;  ///< under way
+  bool context_in_hand = false;           ///< it was fetched for the piece that is taken up next
 
   // Retransmission.
   struct Patience : engine::Deadline {

@@ -1,6 +1,7 @@
 #include "nic/requester.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "nic/scatter.h"
 #include "ports/rank.h"
@@ -34,6 +35,8 @@ Requester::Requester(sc_core::sc_module_name module_name, engine::Scheduler& sch
       translator("translator"),
       dma("dma"),
       network("network"),
+      qp_contexts("qp_contexts"),
+      request_contexts("request_contexts"),
       scheduler_(scheduler),
       clock_(clock),
       params_(params),
@@ -41,6 +44,12 @@ Requester::Requester(sc_core::sc_module_name module_name, engine::Scheduler& sch
       packets_(packets),
       contexts_(scheduler, params.contexts),
       buffer_(scheduler, params.buffer, ports::order(port, ports::Unit::requester)) {}
+
+void Requester::end_of_elaboration() {
+  format_ = network->format();
+  if (qp_contexts.size() != 0) qp_contexts_ = qp_contexts.operator->();
+  if (request_contexts.size() != 0) request_contexts_ = request_contexts.operator->();
+}
 
 engine::Flow Requester::run() {
   for (;;) {
@@ -53,17 +62,40 @@ engine::Flow Requester::run() {
       contexts_.give();
       continue;
     }
-    pipe_.book(scheduler_.now(), params_.interval);
+    Time busy;
+    if (qp_contexts_ != nullptr && !context_at_hand(*qp, busy)) [[unlikely]] {
+      contexts_.give();
+      continue;
+    }
+    pipe_.book(scheduler_.now(), params_.interval + busy);
     ++pieces_;
-    scheduler_.spawn(send(*qp, cut(*qp)));
+    Piece piece = cut(*qp);
+    piece.busy = busy;
+    scheduler_.spawn(send(*qp, piece));
   }
+}
+
+/// A QP whose context has to be fetched has had its turn in the pipe; it gets another when the context is there.
+bool Requester::context_at_hand(Qp& qp, Time& busy) {
+  if (std::exchange(qp.context_in_hand, false) || qp_contexts_->find(qp, busy)) return true;
+  pipe_.book(scheduler_.now(), params_.interval + busy);
+  scheduler_.spawn(bring_context(qp, clock_.edge(scheduler_.now() + busy)));
+  return false;
+}
+
+engine::Flow Requester::bring_context(Qp& qp, Time at) {
+  qp.preparing = true;
+  co_await qp_contexts_->fetch(qp, at, qp.requester_order);
+  qp.preparing = false;
+  qp.context_in_hand = qp.may_send() && !qp.halted && !qp.waiting && qp.next != qp.fetched;
+  work->wake(qp);
 }
 
 // Pieces begin at multiples of the train length, which is a multiple of the path MTU, so that packets come out as the specification cuts
 // them. The request of a READ or an atomic is one packet whatever it asks for.
 Requester::Piece Requester::cut(Qp& qp) {
   const ports::Wqe& wqe = qp.wqe(qp.next);
-  Piece piece{qp.next, qp.offset, 0, qp.offset == 0, true};
+  Piece piece{qp.next, qp.offset, 0, qp.offset == 0, true, {}};
   if (!verbs::is_read_or_atomic(wqe.opcode)) {
     piece.bytes = static_cast<std::uint32_t>(std::min(qp.train, wqe.length - qp.offset));
     piece.last = qp.offset + piece.bytes == wqe.length;
@@ -73,6 +105,8 @@ Requester::Piece Requester::cut(Qp& qp) {
   }
   if (piece.request == qp.retired) qp.progress = scheduler_.now();
   qp.preparing = true;
+  if (request_contexts_ != nullptr && piece.first && qp.connected()) [[unlikely]]
+    request_contexts_->begin(qp, piece.request);
   if (piece.last) {
     qp.offset = 0;
     ++qp.next;
@@ -138,7 +172,7 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
     stamp(wqe, Step::schedule) = scheduler_.now();
     if (qp.request(piece.request).repeated) stamp(wqe, Step::retry) = scheduler_.now();
   }
-  const Time begin = clock_.edge(scheduler_.now() + params_.service);
+  const Time begin = clock_.edge(scheduler_.now() + piece.busy + params_.service);
   verbs::Status status = unfit(qp, wqe);
   ports::Query query;
   query.order = order;
@@ -222,6 +256,14 @@ void Requester::take(Qp& qp, ports::Packet& packet) {
 
 engine::Flow Requester::accept(Qp& qp) {
   while (ports::Packet* packet = qp.responses.pop()) {
+    if (qp_contexts_ != nullptr && !qp.destroyed) [[unlikely]] {
+      // Answers pass no pipe that could be kept: looking the context up delays this QP's alone.
+      Time busy;
+      const bool found = qp_contexts_->find(qp, busy);
+      const Time at = clock_.edge(scheduler_.now()) + busy;
+      if (!found) co_await qp_contexts_->fetch(qp, at, qp.requester_order);
+      else if (busy.raw != 0) co_await engine::Until(scheduler_, at, qp.requester_order);
+    }
     const std::uint32_t index = packet->request;
     const bool outstanding = qp.may_send() && index - qp.retired < qp.producer - qp.retired && !qp.request(index).answered;
     if (outstanding && (packet->nak == verbs::Nak::sequence || packet->nak == verbs::Nak::receiver_not_ready)) {
@@ -233,7 +275,9 @@ engine::Flow Requester::accept(Qp& qp) {
       qp.retries = qp.rnr_retries = 0;
       verbs::Status status = verbs::status_of(packet->nak);
       const std::uint32_t life = qp.life;
-      if (packet->kind == ports::Packet::Kind::response && packet->payload.raw != 0) {
+      if (request_contexts_ != nullptr && !request_contexts_->find(qp, index)) [[unlikely]]
+        co_await request_contexts_->fetch(qp, index, !packet->last);
+      if (packet->kind == ports::Packet::Kind::response && packet->payload.raw != 0 && qp.lives(life)) {
         ports::Query query;
         query.order = qp.requester_order;
         query.qpn = qp.qpn;
@@ -261,6 +305,8 @@ void Requester::over(Qp& qp, std::uint32_t index, verbs::Status status) {
   }
   if (static_cast<std::int32_t>(qp.next - index) <= 0) pass(qp, index);
   if (status != verbs::Status::SUCCESS) qp.halted = true;
+  if (request_contexts_ != nullptr) [[unlikely]]
+    request_contexts_->over(qp, index);
   retirement->answered(qp, index, status);
   work->wake(qp);
 }

@@ -13,6 +13,7 @@ Responder::Responder(sc_core::sc_module_name module_name, engine::Scheduler& sch
       translator("translator"),
       dma("dma"),
       network("network"),
+      qp_contexts("qp_contexts"),
       scheduler_(scheduler),
       clock_(clock),
       params_(params),
@@ -26,6 +27,11 @@ Responder::Responder(sc_core::sc_module_name module_name, engine::Scheduler& sch
   for (std::uint32_t i = 0; i < params.atomic_locks; ++i) locks_.push_back(std::make_unique<engine::Semaphore>(scheduler, 1));
 }
 
+void Responder::end_of_elaboration() {
+  format_ = network->format();
+  if (qp_contexts.size() != 0) qp_contexts_ = qp_contexts.operator->();
+}
+
 void Responder::take(Qp& qp, ports::Packet& packet) {
   packet.stamp.fill(scheduler_.now());
   qp.requests.push(packet);
@@ -37,6 +43,10 @@ void Responder::take(Qp& qp, ports::Packet& packet) {
 
 engine::Flow Responder::serve(Qp& qp) {
   while (ports::Packet* packet = qp.requests.pop()) {
+    if (qp_contexts_ != nullptr && !qp.destroyed) [[unlikely]] {
+      Time at;
+      if (!find_context(qp, at)) co_await qp_contexts_->fetch(qp, at, qp.responder_order);
+    }
     if (!qp.receives()) ++dropped_;  // a QP that is not ready answers nothing
     else if (in_sequence(qp, *packet)) {
       if (!verbs::is_read_or_atomic(packet->opcode)) co_await data(qp, *packet);
@@ -46,6 +56,16 @@ engine::Flow Responder::serve(Qp& qp) {
     ports::PacketPool::give(*packet);
   }
   qp.serving = false;
+}
+
+/// Looking a QP's context up keeps the pipe, which the packet itself passes afterwards; a packet whose context must be fetched, from `at`
+/// on, lets others pass.
+bool Responder::find_context(Qp& qp, Time& at) {
+  Time busy;
+  const bool found = qp_contexts_->find(qp, busy);
+  at = clock_.edge(scheduler_.now());
+  if (busy.raw != 0) at = pipe_.book(at, busy).end;
+  return found;
 }
 
 // What the specification decides by the packet sequence number. True: the packet is what comes next, or a READ to be carried out again.

@@ -22,6 +22,8 @@ class Responder : public sc_core::sc_module, public PacketSink {
   sc_core::sc_port<ports::Translator> translator;
   sc_core::sc_port<ports::Dma> dma;
   sc_core::sc_port<ports::Network> network;
+  /// Bound where QP contexts are not always at hand.
+  sc_core::sc_port<ContextSource, 1, sc_core::SC_ZERO_OR_MORE_BOUND> qp_contexts;
 
   Responder(sc_core::sc_module_name name, engine::Scheduler& scheduler, Clock clock, const ResponderParams& params, std::uint32_t port,
             ports::PacketPool& packets);
@@ -39,8 +41,9 @@ class Responder : public sc_core::sc_module, public PacketSink {
   const Naks& naks() const { return naks_; }
 
  private:
-  void end_of_elaboration() override { format_ = network->format(); }
+  void end_of_elaboration() override;
   engine::Flow serve(Qp& qp);
+  bool find_context(Qp& qp, Time& at);
   bool in_sequence(Qp& qp, const ports::Packet& packet);
   bool in_sequence_unreliable(Qp& qp, const ports::Packet& packet);
   void again(Qp& qp, const ports::Packet& packet);
@@ -74,6 +77,7 @@ class Responder : public sc_core::sc_module, public PacketSink {
   std::vector<std::unique_ptr<engine::Semaphore>> locks_;  ///< for the words that atomics change
   std::uint64_t dropped_ = 0;
   Naks naks_;
+  ContextSource* qp_contexts_ = nullptr;  ///< null: they are
 };
 
 }  // namespace mtsim::nic

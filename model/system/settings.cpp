@@ -146,6 +146,9 @@ HostSettings read_host(const Config& whole, const std::string& host) {
   s.nic.mpt_level2 = config.read<nic::MptLevel2Params>();
   s.nic.mtt_level2 = config.read<nic::MttLevel2Params>();
   s.nic.cache_pool = config.read<nic::CachePoolParams>();
+  s.nic.qp_cache = config.read<nic::QpCacheParams>();
+  s.nic.qp_level2 = config.read<nic::QpLevel2Params>();
+  s.nic.request_cache = config.read<nic::RequestCacheParams>();
   s.nic.requester = config.read<nic::RequesterParams>();
   s.nic.responder = config.read<nic::ResponderParams>();
   s.nic.firmware = config.read<nic::FirmwareParams>();
