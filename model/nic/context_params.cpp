@@ -92,11 +92,11 @@ void QpLevel2Params::declare(Declaration<QpLevel2Params>& d) {
 }
 
 void RequestCacheParams::declare(Declaration<RequestCacheParams>& d) {
-  d.section("nic.request_cache", "Contexts of requests that have been taken up and wait for their answer, one to a line.");
+  d.section("nic.request_cache", "Contexts of requests whose WQEs have come into the NIC, one to a line.");
   d.field<std::uint32_t>("lines", &RequestCacheParams::lines)
       .standard("0")
       .range("0", "16777216")
-      .means("Contexts held, beyond which the WQE of a request whose answer comes may have to be read again; 0: all are kept.")
+      .means("Contexts held, beyond which a WQE may have to be read again when its request is taken up or answered; 0: all are kept.")
       .source("modelling choice (N7: about 1 K on ConnectX-6)");
   d.field("fetches", &RequestCacheParams::fetches)
       .standard("16")

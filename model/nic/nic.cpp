@@ -59,7 +59,7 @@ Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const Ni
       cache_pool(if_any("cache_pool", settings.cache_pool)),
       walker("walker", sched, translation(settings, space), walker_settings(settings)),
       doorbell("doorbell", sched, qps_, switch_port),
-      scheduler("scheduler", sched, Clock(settings.nic.clock), settings.requester.prefetch),
+      scheduler("scheduler", sched, Clock(settings.nic.clock), settings.requester),
       requester("requester", sched, Clock(settings.nic.clock), settings.requester, switch_port, packets_),
       responder("responder", sched, Clock(settings.nic.clock), settings.responder, switch_port, packets_),
       completion("completion", sched),
@@ -119,6 +119,7 @@ void Nic::wire_contexts(const NicSettings& settings) {
     request_contexts = std::make_unique<RequestContexts>("request_contexts", scheduler_, settings.request_cache);
     request_contexts->dma(dma);
     requester.request_contexts(*request_contexts);
+    scheduler.request_contexts(*request_contexts);
   }
 }
 
@@ -181,6 +182,7 @@ void Nic::set_state(std::uint32_t qpn, verbs::QpState new_state) {
     qp->end_life();
     ++qp->resets;
     if (request_contexts) request_contexts->drop(*qp);
+    qp->contexts_made = 0;
     qp->halted = qp->waiting = qp->refused = false;
     qp->reads = qp->retries = qp->rnr_retries = 0;
     qp->offset = qp->expected_offset = 0;

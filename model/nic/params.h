@@ -25,9 +25,12 @@ struct PipeParams {
   Time interval{}, service{};
   std::uint32_t contexts{};
 };
+enum class PrefetchAt : std::uint8_t { doorbell, turn };
 struct RequesterParams : PipeParams {
   Bytes buffer{};
-  std::uint32_t prefetch{};
+  std::uint32_t prefetch{}, wqe_fetches{}, burst{};
+  PrefetchAt prefetch_at{};
+  std::string qp_order;
   static void declare(Declaration<RequesterParams>& d);
 };
 struct ResponderParams : PipeParams {

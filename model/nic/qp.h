@@ -123,6 +123,7 @@ struct Qp {
   bool fetching = false, listed = false, preparing = false;
   bool halted = false;  ///< a request failed: nothing further is taken up
   Qp* next_listed = nullptr;
+  std::uint32_t turn = 0;  ///< requests taken up in its turn; 0: it stands behind the others
   Turnstile sends;
 
   /// What the NIC keeps of each outstanding request, by index modulo the ring's depth.
@@ -140,7 +141,8 @@ struct Qp {
   std::uint64_t number = 0;               ///< of the QP within its NIC, from 0
   std::uint64_t first_place = 0;          ///< of the places of all QPs' send queues, the first that is this one's
   ContextFetch* context_fetch = nullptr;  ///< under way
-  bool context_in_hand = false;           ///< it was fetched for the piece that is taken up next
+  bool contexts_in_hand = false;          ///< what was missing for the piece that is taken up next has been fetched
+  std::uint32_t contexts_made = 0;        ///< requests before it have come into the NIC and got their contexts
 
   // Retransmission.
   struct Patience : engine::Deadline {

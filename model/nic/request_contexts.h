@@ -1,5 +1,6 @@
-// The contexts of requests that have been taken up and wait for their answer: as many as a cache holds. Of one that has had to go, the WQE
-// is read again when its answer comes, and the answer waits for that. Reads are bounded.
+// The contexts of requests whose WQEs have come into the NIC: as many as a cache holds. Of one that has had to go, the WQE is read again
+// when the request is taken up or its answer comes; its QP waits for that, others do not. Reads are bounded. A request that is over leaves
+// its context where it is, until another takes the place.
 #pragma once
 
 #include "engine/scheduler.h"
@@ -20,8 +21,7 @@ class RequestContexts : public sc_core::sc_module, public RequestStore {
   void begin(Qp& qp, std::uint32_t index) override { cache_.fill(place(qp, index), 0, qp.attributes.pd); }
   bool find(Qp& qp, std::uint32_t index) override { return cache_.find(place(qp, index)) != nullptr; }
   engine::Task<int> fetch(Qp& qp, std::uint32_t index, bool keep) override;
-  void over(Qp& qp, std::uint32_t index) override { cache_.drop(place(qp, index), 1); }
-  /// All requests of a QP are.
+  /// The QP begins anew, or is gone.
   void drop(const Qp& qp) { cache_.drop(qp.first_place, qp.outstanding.size()); }
 
   struct Misses {

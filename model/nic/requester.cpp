@@ -49,6 +49,7 @@ void Requester::end_of_elaboration() {
   format_ = network->format();
   if (qp_contexts.size() != 0) qp_contexts_ = qp_contexts.operator->();
   if (request_contexts.size() != 0) request_contexts_ = request_contexts.operator->();
+  looks_up_ = qp_contexts_ != nullptr || request_contexts_ != nullptr;
 }
 
 engine::Flow Requester::run() {
@@ -63,7 +64,7 @@ engine::Flow Requester::run() {
       continue;
     }
     Time busy;
-    if (qp_contexts_ != nullptr && !context_at_hand(*qp, busy)) [[unlikely]] {
+    if (looks_up_ && !contexts_at_hand(*qp, busy)) [[unlikely]] {
       contexts_.give();
       continue;
     }
@@ -75,19 +76,26 @@ engine::Flow Requester::run() {
   }
 }
 
-/// A QP whose context has to be fetched has had its turn in the pipe; it gets another when the context is there.
-bool Requester::context_at_hand(Qp& qp, Time& busy) {
-  if (std::exchange(qp.context_in_hand, false) || qp_contexts_->find(qp, busy)) return true;
+/// A QP for which something has to be fetched, its own context or the next request's, has had its turn in the pipe; it gets another when
+/// all is there.
+bool Requester::contexts_at_hand(Qp& qp, Time& busy) {
+  if (std::exchange(qp.contexts_in_hand, false)) return true;
+  const bool own = qp_contexts_ == nullptr || qp_contexts_->find(qp, busy);
+  const bool of_request = request_contexts_ == nullptr || qp.offset != 0 || request_contexts_->find(qp, qp.next);
+  if (own && of_request) return true;
   pipe_.book(scheduler_.now(), params_.interval + busy);
-  scheduler_.spawn(bring_context(qp, clock_.edge(scheduler_.now() + busy)));
+  scheduler_.spawn(bring_contexts(qp, clock_.edge(scheduler_.now() + busy), own, of_request));
   return false;
 }
 
-engine::Flow Requester::bring_context(Qp& qp, Time at) {
+engine::Flow Requester::bring_contexts(Qp& qp, Time at, bool own, bool of_request) {
+  const std::uint32_t attempt = qp.attempt;
   qp.preparing = true;
-  co_await qp_contexts_->fetch(qp, at, qp.requester_order);
+  if (!own) co_await qp_contexts_->fetch(qp, at, qp.requester_order);
+  else co_await engine::Until(scheduler_, at, qp.requester_order);
+  if (!of_request && qp.still(attempt)) co_await request_contexts_->fetch(qp, qp.next, true);
   qp.preparing = false;
-  qp.context_in_hand = qp.may_send() && !qp.halted && !qp.waiting && qp.next != qp.fetched;
+  qp.contexts_in_hand = qp.still(attempt) && qp.may_send() && !qp.halted && !qp.waiting;
   work->wake(qp);
 }
 
@@ -105,8 +113,6 @@ Requester::Piece Requester::cut(Qp& qp) {
   }
   if (piece.request == qp.retired) qp.progress = scheduler_.now();
   qp.preparing = true;
-  if (request_contexts_ != nullptr && piece.first && qp.connected()) [[unlikely]]
-    request_contexts_->begin(qp, piece.request);
   if (piece.last) {
     qp.offset = 0;
     ++qp.next;
@@ -305,8 +311,6 @@ void Requester::over(Qp& qp, std::uint32_t index, verbs::Status status) {
   }
   if (static_cast<std::int32_t>(qp.next - index) <= 0) pass(qp, index);
   if (status != verbs::Status::SUCCESS) qp.halted = true;
-  if (request_contexts_ != nullptr) [[unlikely]]
-    request_contexts_->over(qp, index);
   retirement->answered(qp, index, status);
   work->wake(qp);
 }

@@ -56,8 +56,9 @@ class Requester : public sc_core::sc_module, public PacketSink {
   Piece cut(Qp& qp);
   engine::Flow send(Qp& qp, Piece piece);
   engine::Flow accept(Qp& qp);
-  bool context_at_hand(Qp& qp, Time& busy);
-  engine::Flow bring_context(Qp& qp, Time at);
+  bool contexts_at_hand(Qp& qp, Time& busy);
+  /// Fetches what is not there, of the QP's own context and its next request's.
+  engine::Flow bring_contexts(Qp& qp, Time at, bool own, bool of_request);
   void over(Qp& qp, std::uint32_t index, verbs::Status status);
   engine::Flow fetch(Pa address, Bytes length, engine::Order order);
   std::uint64_t headers(verbs::Opcode opcode, const Piece& piece) const;
@@ -87,6 +88,7 @@ class Requester : public sc_core::sc_module, public PacketSink {
   // Null where all contexts are at hand.
   ContextSource* qp_contexts_ = nullptr;
   RequestStore* request_contexts_ = nullptr;
+  bool looks_up_ = false;  ///< either of them
 };
 
 }  // namespace mtsim::nic

@@ -49,17 +49,15 @@ class ContextSource : public virtual sc_core::sc_interface {
   virtual engine::Task<int> fetch(Qp& qp, Time at, engine::Order order) = 0;
 };
 
-/// The contexts of requests that wait for their answer, where there is not room for all.
+/// The contexts of requests whose WQEs have come into the NIC, where there is not room for all.
 class RequestStore : public virtual sc_core::sc_interface {
  public:
-  /// Request `index` of the QP has been taken up.
+  /// The WQE of request `index` has come.
   virtual void begin(Qp& qp, std::uint32_t index) = 0;
   /// Whether its context is still there.
   virtual bool find(Qp& qp, std::uint32_t index) = 0;
-  /// Reads the WQE again. `keep`: further packets of the answer will come.
+  /// Reads the WQE again. `keep`: it will be asked for once more.
   virtual engine::Task<int> fetch(Qp& qp, std::uint32_t index, bool keep) = 0;
-  /// The request is over.
-  virtual void over(Qp& qp, std::uint32_t index) = 0;
 };
 
 /// Is told of every operation of the NIC's QPs that has ended.

@@ -28,6 +28,7 @@ ComponentKey translation_key();
 ComponentKey table_writer_key();
 ComponentKey key_policy_key();
 ComponentKey iommu_key();
+ComponentKey qp_order_key();
 /// Of the cache whose section is `cache`.
 ComponentKey replacement_key(const std::string& cache);
 ComponentKey index_key(const std::string& cache);

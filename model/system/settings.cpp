@@ -99,6 +99,7 @@ void check_host(const Config& config, const HostSettings& host) {
   require_known(config, iommu_key(), host.iommu.mode);
   require_known(config, translation_key(), host.nic.nic.translation);
   check_tables(config, host);
+  require_known(config, qp_order_key(), host.nic.requester.qp_order);
   require_known(config, table_writer_key(), host.driver.table_writer);
   require_known(config, key_policy_key(), host.driver.keys);
   if (host.nic.nic.contexts * 64 >= host.nic.nic.table_space.raw)
