@@ -34,6 +34,8 @@ void Responder::end_of_elaboration() {
 
 void Responder::take(Qp& qp, ports::Packet& packet) {
   packet.stamp.fill(scheduler_.now());
+  if (qp_contexts_ != nullptr) [[unlikely]]
+    packet.context_missed = look_up_context(qp);
   qp.requests.push(packet);
   if (!qp.serving) {
     qp.serving = true;
@@ -43,10 +45,9 @@ void Responder::take(Qp& qp, ports::Packet& packet) {
 
 engine::Flow Responder::serve(Qp& qp) {
   while (ports::Packet* packet = qp.requests.pop()) {
-    if (qp_contexts_ != nullptr && !qp.destroyed) [[unlikely]] {
-      Time at;
-      if (!find_context(qp, at)) co_await qp_contexts_->fetch(qp, at, qp.responder_order);
-    }
+    // One that must wait for it lets those of other QPs pass.
+    if (qp_contexts_ != nullptr && packet->context_missed.raw != 0 && !qp.destroyed) [[unlikely]]
+      co_await qp_contexts_->fetch(qp, packet->context_missed, qp.responder_order);
     if (!qp.receives()) ++dropped_;  // a QP that is not ready answers nothing
     else if (in_sequence(qp, *packet)) {
       if (!verbs::is_read_or_atomic(packet->opcode)) co_await data(qp, *packet);
@@ -58,14 +59,13 @@ engine::Flow Responder::serve(Qp& qp) {
   qp.serving = false;
 }
 
-/// Looking a QP's context up keeps the pipe, which the packet itself passes afterwards; a packet whose context must be fetched, from `at`
-/// on, lets others pass.
-bool Responder::find_context(Qp& qp, Time& at) {
+/// Packets have the context looked up in the order in which they come. That keeps the pipe, which they pass themselves afterwards.
+Time Responder::look_up_context(Qp& qp) {
   Time busy;
   const bool found = qp_contexts_->find(qp, busy);
-  at = clock_.edge(scheduler_.now());
+  Time at = clock_.edge(scheduler_.now());
   if (busy.raw != 0) at = pipe_.book(at, busy).end;
-  return found;
+  return found ? Time() : at;
 }
 
 // What the specification decides by the packet sequence number. True: the packet is what comes next, or a READ to be carried out again.

@@ -43,7 +43,8 @@ class Responder : public sc_core::sc_module, public PacketSink {
  private:
   void end_of_elaboration() override;
   engine::Flow serve(Qp& qp);
-  bool find_context(Qp& qp, Time& at);
+  /// When it is clear that the QP's context must be fetched; 0: it is there.
+  Time look_up_context(Qp& qp);
   bool in_sequence(Qp& qp, const ports::Packet& packet);
   bool in_sequence_unreliable(Qp& qp, const ports::Packet& packet);
   void again(Qp& qp, const ports::Packet& packet);
