@@ -158,7 +158,8 @@ void Cache::put(std::uint64_t tag, translate::Content content, std::uint32_t pd,
     return;
   }
   slot = room(tag, pd, allowed);
-  if (tags_[slot] == no_tag) {
+  const std::uint64_t before = tags_[slot];
+  if (before == no_tag) {
     ++held_;
   } else {
     ++counts_.evictions;
@@ -169,6 +170,7 @@ void Cache::put(std::uint64_t tag, translate::Content content, std::uint32_t pd,
   if (lookup_ == Lookup::map) map_->insert(tag, slot);
   if (pd_ways_ != 0) pds_[slot] = pd;
   policy_->filled(slot);
+  if (evictions_ != nullptr && before != no_tag) evictions_->evicted(before);
 }
 
 void Cache::fill(std::uint64_t tag, translate::Content content, std::uint32_t pd) { put(tag, content, pd, all_ways); }

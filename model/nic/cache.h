@@ -38,6 +38,16 @@ class Cache : public sc_core::sc_module, public ports::LineCache {
   /// A fill that may take only some ways; all of them in a fully associative cache.
   void put(std::uint64_t tag, translate::Content content, std::uint32_t pd, WayMask allowed);
 
+  /// Is told of each line that had to make room for another, once that is in.
+  class Evictions {
+   public:
+    virtual void evicted(std::uint64_t tag) = 0;
+
+   protected:
+    ~Evictions() = default;
+  };
+  void tell(Evictions& listener) { evictions_ = &listener; }
+
   const Counts& counts() const { return counts_; }
   std::uint64_t capacity() const { return tags_.size(); }
   std::uint64_t held() const { return held_; }
@@ -89,6 +99,7 @@ class Cache : public sc_core::sc_module, public ports::LineCache {
   std::optional<ShadowDirectory> shadow_;
   std::uint64_t held_ = 0;
   Counts counts_;
+  Evictions* evictions_ = nullptr;
 };
 
 }  // namespace mtsim::nic

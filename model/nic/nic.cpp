@@ -62,7 +62,7 @@ Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const Ni
       cache_pool(if_any("cache_pool", settings.cache_pool)),
       walker("walker", sched, translation(settings, space), walker_settings(settings)),
       doorbell("doorbell", sched, qps_, switch_port),
-      scheduler("scheduler", sched, Clock(settings.nic.clock), settings.requester.prefetch, settings.requester.qp_pieces),
+      scheduler("scheduler", sched, Clock(settings.nic.clock), settings.requester),
       requester("requester", sched, Clock(settings.nic.clock), settings.requester, switch_port, packets_),
       responder("responder", sched, Clock(settings.nic.clock), settings.responder, switch_port, packets_),
       completion("completion", sched),
@@ -79,6 +79,7 @@ Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const Ni
     walker.caches(*icm_cache);
   }
   wire_second_level(settings);
+  wire_contexts(settings);
   doorbell.mmio(mmio);
   doorbell.work(scheduler);
   doorbell.retirement(completion);
@@ -103,6 +104,34 @@ Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const Ni
   transfers.log(log);
 }
 
+namespace {
+
+std::uint64_t mpt_lines(const NicSettings& settings, const translate::Architecture& architecture) {
+  return std::max(ceil_div(std::uint64_t{settings.nic.contexts} * 64, settings.mpt_cache.line.raw), architecture.lines(0));
+}
+
+}  // namespace
+
+// In a pool come first the lines of the MPT, then those of QP contexts, if they are not all at hand, then those of the MTT.
+void Nic::wire_contexts(const NicSettings& settings) {
+  if (settings.qp_cache.enabled) {
+    const QpPoolShare pool{cache_pool.get(), mpt_lines(settings, walker.architecture()), settings.mtt_cache.line,
+                           settings.cache_pool.latency};
+    qp_contexts =
+        std::make_unique<QpContexts>("qp_contexts", scheduler_, Clock(settings.nic.clock), settings.qp_cache, settings.qp_level2, pool);
+    qp_contexts->dma(dma);
+    qp_contexts->memory(memory);
+    requester.qp_contexts(*qp_contexts);
+    responder.qp_contexts(*qp_contexts);
+  }
+  if (settings.request_cache.lines != 0) {
+    request_contexts = std::make_unique<RequestContexts>("request_contexts", scheduler_, settings.request_cache);
+    request_contexts->dma(dma);
+    requester.request_contexts(*request_contexts);
+    scheduler.request_contexts(*request_contexts);
+  }
+}
+
 void Nic::wire_second_level(const NicSettings& settings) {
   if (!cache_pool) {
     if (mpt_level2) walker.second(*mpt_level2);
@@ -113,10 +142,9 @@ void Nic::wire_second_level(const NicSettings& settings) {
   const std::uint32_t ways = pool.ways == 0 ? 64 : pool.ways;
   const WayMask mpt_ways = pool.mpt_ways == 0 ? all_ways : all_ways >> (64 - pool.mpt_ways);
   const WayMask mtt_ways = pool.mtt_ways == 0 ? all_ways : all_ways >> (64 - pool.mtt_ways) << (ways - pool.mtt_ways);
-  const std::uint64_t key_lines = ceil_div(std::uint64_t{settings.nic.contexts} * 64, settings.mpt_cache.line.raw);
-  const std::uint64_t mpt_lines = std::max(key_lines, walker.architecture().lines(0));
+  const std::uint64_t qp_lines = settings.qp_cache.enabled ? QpContexts::pool_lines(settings.qp_cache, settings.mtt_cache.line) : 0;
   mpt_share_ = std::make_unique<PoolShare>(*cache_pool, 0, mpt_ways);
-  mtt_share_ = std::make_unique<PoolShare>(*cache_pool, mpt_lines, mtt_ways);
+  mtt_share_ = std::make_unique<PoolShare>(*cache_pool, mpt_lines(settings, walker.architecture()) + qp_lines, mtt_ways);
   walker.second(*mpt_share_);
   walker.second(*mtt_share_);
 }
@@ -124,6 +152,7 @@ void Nic::wire_second_level(const NicSettings& settings) {
 std::uint32_t Nic::create_qp(const ports::QpAttributes& attributes) {
   Qp& qp = qps_.add(attributes, network->format().train);
   qp.receive_queue = receive_queue(attributes, qp.responder_order);
+  if (qp_contexts) qp_contexts->add(qp);
   return qp.qpn;
 }
 
@@ -142,6 +171,8 @@ void Nic::destroy_qp(std::uint32_t qpn) {
   if (qp == nullptr) return;
   qp->destroyed = true;
   qp->end_life();
+  if (qp_contexts) qp_contexts->drop(*qp);
+  if (request_contexts) request_contexts->drop(*qp);
 }
 
 void Nic::set_peer(std::uint32_t qpn, std::uint32_t peer_port, std::uint32_t peer_qpn) {
@@ -159,6 +190,8 @@ void Nic::set_state(std::uint32_t qpn, verbs::QpState new_state) {
     // The queue is emptied without completions; the ring starts over.
     qp->end_life();
     ++qp->resets;
+    if (request_contexts) request_contexts->drop(*qp);
+    qp->contexts_made = 0;
     qp->halted = qp->waiting = qp->refused = false;
     qp->reads = qp->retries = qp->rnr_retries = 0;
     qp->offset = qp->expected_offset = 0;

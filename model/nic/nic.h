@@ -12,7 +12,9 @@
 #include "nic/firmware.h"
 #include "nic/params.h"
 #include "nic/pool_share.h"
+#include "nic/qp_contexts.h"
 #include "nic/qp_table.h"
+#include "nic/request_contexts.h"
 #include "nic/requester.h"
 #include "nic/responder.h"
 #include "nic/transfers.h"
@@ -60,6 +62,7 @@ class Nic : public sc_core::sc_module, public ports::QueuePairs, public ports::N
  private:
   std::shared_ptr<ReceiveQueue> receive_queue(const ports::QpAttributes& attributes, engine::Order order);
   void wire_second_level(const NicSettings& settings);
+  void wire_contexts(const NicSettings& settings);
 
   engine::Scheduler& scheduler_;
   std::uint32_t port_, receive_prefetch_;
@@ -73,6 +76,8 @@ class Nic : public sc_core::sc_module, public ports::QueuePairs, public ports::N
   std::unique_ptr<Cache> mpt_cache, mtt_cache;                ///< null where replaced
   std::unique_ptr<Cache> icm_cache;                           ///< null where the architecture has no third kind of line
   std::unique_ptr<Cache> mpt_level2, mtt_level2, cache_pool;  ///< null where there is none
+  std::unique_ptr<QpContexts> qp_contexts;                    ///< null where all are at hand
+  std::unique_ptr<RequestContexts> request_contexts;          ///< null where there is room for all
   Walker walker;
   Doorbell doorbell;
   WorkScheduler scheduler;

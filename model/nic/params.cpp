@@ -109,6 +109,24 @@ void RequesterParams::declare(Declaration<RequesterParams>& d) {
       .range("1", "65536")
       .means("Requests (or pieces of them) of one QP between taking up and the end of their translation; they leave in order.")
       .source("estimate; not published");
+  d.choice("prefetch_at", &RequesterParams::prefetch_at, {{"doorbell", PrefetchAt::doorbell}, {"turn", PrefetchAt::turn}})
+      .standard("doorbell")
+      .means("When WQEs are fetched: as soon as a doorbell tells of them, or when it is their QP's turn and it has none left in the NIC.")
+      .source("estimate; not published");
+  d.field("wqe_fetches", &RequesterParams::wqe_fetches)
+      .standard("0")
+      .range("0", "65536")
+      .means("Reads of WQEs in flight at most, over all QPs; 0: one for each QP.")
+      .source("estimate; not published");
+  d.field("qp_order", &RequesterParams::qp_order)
+      .standard("round_robin")
+      .means("In which order QPs with work have their turns.")
+      .source("estimate; not published");
+  d.field("burst", &RequesterParams::burst)
+      .standard("4")
+      .range("1", "65536")
+      .means("Requests of a QP in its turn, with nic.requester.qp_order 'burst'.")
+      .source("estimate; not published");
 }
 
 void ResponderParams::declare(Declaration<ResponderParams>& d) {

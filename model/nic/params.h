@@ -4,6 +4,7 @@
 #include "base/parameter.h"
 #include "base/units.h"
 #include "nic/cache_params.h"
+#include "nic/context_params.h"
 #include "nic/transfers.h"
 #include "translate/architecture.h"
 
@@ -27,9 +28,12 @@ struct PipeParams {
   std::uint32_t contexts{};
   bool measures = true;  ///< whether it is noted what operations wait for; not the pipe's own
 };
+enum class PrefetchAt : std::uint8_t { doorbell, turn };
 struct RequesterParams : PipeParams {
   Bytes buffer{};
-  std::uint32_t prefetch{}, qp_pieces = 1;
+  std::uint32_t prefetch{}, qp_pieces = 1, wqe_fetches{}, burst{};
+  PrefetchAt prefetch_at{};
+  std::string qp_order;
   static void declare(Declaration<RequesterParams>& d);
 };
 struct ResponderParams : PipeParams {
@@ -59,6 +63,9 @@ struct NicSettings {
   MttLevel2Params mtt_level2 = {};
   CachePoolParams cache_pool = {};
   TransferParams transfers = defaults<TransferParams>();
+  QpCacheParams qp_cache = {};
+  QpLevel2Params qp_level2 = {};
+  RequestCacheParams request_cache = {};
 };
 
 }  // namespace mtsim::nic

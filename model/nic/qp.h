@@ -97,6 +97,16 @@ class Stalls {
   bool on_ = false;
 };
 
+/// A fetch of a QP's context, and who waits for it besides.
+struct ContextFetch {
+  struct Waiter {
+    std::coroutine_handle<> handle;
+    Waiter* next = nullptr;
+  };
+  Waiter* first = nullptr;
+  Waiter* last = nullptr;
+};
+
 struct Qp {
   std::uint32_t qpn = 0;
   ports::QpAttributes attributes;
@@ -136,6 +146,7 @@ struct Qp {
   bool fetching = false, listed = false;
   bool halted = false;  ///< a request failed: nothing further is taken up
   Qp* next_listed = nullptr;
+  std::uint32_t turn = 0;  ///< requests taken up in its turn; 0: it stands behind the others
   Turnstile sends;
   /// What the piece that comes next has waited for so far.
   struct Turns {
@@ -156,6 +167,13 @@ struct Qp {
   std::vector<Outstanding> outstanding;
   Outstanding& request(std::uint32_t index) { return outstanding[index & (outstanding.size() - 1)]; }
   ports::Wqe& wqe(std::uint32_t index) { return attributes.ring->at(index); }
+
+  // Where the NIC does not hold all contexts.
+  std::uint64_t number = 0;               ///< of the QP within its NIC, from 0
+  std::uint64_t first_place = 0;          ///< of the places of all QPs' send queues, the first that is this one's
+  ContextFetch* context_fetch = nullptr;  ///< under way
+  bool contexts_in_hand = false;          ///< what was missing for the piece that is taken up next has been fetched
+  std::uint32_t contexts_made = 0;        ///< requests before it have come into the NIC and got their contexts
 
   // Retransmission.
   struct Patience : engine::Deadline {

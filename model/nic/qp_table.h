@@ -27,6 +27,7 @@ class QpTable {
   static constexpr std::uint32_t first_number = 0x11;  ///< below lie the special QPs
   std::uint32_t host_rank_;
   std::vector<std::unique_ptr<Qp>> qps_;
+  std::uint64_t places_ = 0;  ///< of all send queues
 };
 
 }  // namespace mtsim::nic

@@ -1,6 +1,7 @@
 #include "nic/requester.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "nic/scatter.h"
 #include "ports/rank.h"
@@ -40,6 +41,8 @@ Requester::Requester(sc_core::sc_module_name module_name, engine::Scheduler& sch
       translator("translator"),
       dma("dma"),
       network("network"),
+      qp_contexts("qp_contexts"),
+      request_contexts("request_contexts"),
       scheduler_(scheduler),
       clock_(clock),
       params_(params),
@@ -47,6 +50,13 @@ Requester::Requester(sc_core::sc_module_name module_name, engine::Scheduler& sch
       packets_(packets),
       contexts_(scheduler, params.contexts),
       buffer_(scheduler, params.buffer, ports::order(port, ports::Unit::requester)) {}
+
+void Requester::end_of_elaboration() {
+  format_ = network->format();
+  if (qp_contexts.size() != 0) qp_contexts_ = qp_contexts.operator->();
+  if (request_contexts.size() != 0) request_contexts_ = request_contexts.operator->();
+  looks_up_ = qp_contexts_ != nullptr || request_contexts_ != nullptr;
+}
 
 engine::Flow Requester::run() {
   for (;;) {
@@ -62,18 +72,49 @@ engine::Flow Requester::run() {
       contexts_.give();
       continue;
     }
-    pipe_.book(scheduler_.now(), params_.interval);
+    Time busy;
+    if (looks_up_ && !contexts_at_hand(*qp, busy)) [[unlikely]] {
+      contexts_.give();
+      continue;
+    }
+    pipe_.book(scheduler_.now(), params_.interval + busy);
     ++pieces_;
-    scheduler_.spawn(send(*qp, cut(*qp)));
+    Piece piece = cut(*qp);
+    piece.busy = busy;
+    scheduler_.spawn(send(*qp, piece));
     if (qp->preparing < params_.qp_pieces) work->wake(*qp);
   }
+}
+
+/// A QP for which something has to be fetched, its own context or the next request's, has had its turn in the pipe; it gets another when
+/// all is there.
+bool Requester::contexts_at_hand(Qp& qp, Time& busy) {
+  if (std::exchange(qp.contexts_in_hand, false)) return true;
+  const bool own = qp_contexts_ == nullptr || qp_contexts_->find(qp, busy);
+  const bool of_request = request_contexts_ == nullptr || qp.offset != 0 || request_contexts_->find(qp, qp.next);
+  if (own && of_request) return true;
+  pipe_.book(scheduler_.now(), params_.interval + busy);
+  scheduler_.spawn(bring_contexts(qp, clock_.edge(scheduler_.now() + busy), own, of_request));
+  return false;
+}
+
+engine::Flow Requester::bring_contexts(Qp& qp, Time at, bool own, bool of_request) {
+  const std::uint32_t attempt = qp.attempt;
+  // Nothing else of it is taken up meanwhile.
+  qp.preparing += params_.qp_pieces;
+  if (!own) co_await qp_contexts_->fetch(qp, at, qp.requester_order);
+  else co_await engine::Until(scheduler_, at, qp.requester_order);
+  if (!of_request && qp.still(attempt)) co_await request_contexts_->fetch(qp, qp.next, true);
+  qp.preparing -= params_.qp_pieces;
+  qp.contexts_in_hand = qp.still(attempt) && qp.may_send() && !qp.halted && !qp.waiting;
+  work->wake(qp);
 }
 
 // Pieces begin at multiples of the train length, which is a multiple of the path MTU, so that packets come out as the specification cuts
 // them. The request of a READ or an atomic is one packet whatever it asks for.
 Requester::Piece Requester::cut(Qp& qp) {
   const ports::Wqe& wqe = qp.wqe(qp.next);
-  Piece piece{qp.next, qp.offset, 0, qp.offset == 0, true};
+  Piece piece{qp.next, qp.offset, 0, qp.offset == 0, true, {}};
   if (!verbs::is_read_or_atomic(wqe.opcode)) {
     piece.bytes = static_cast<std::uint32_t>(std::min(qp.train, wqe.length - qp.offset));
     piece.last = qp.offset + piece.bytes == wqe.length;
@@ -180,7 +221,7 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
     stamp(wqe, Step::schedule) = scheduler_.now();
     if (repeated) stamp(wqe, Step::retry) = scheduler_.now();
   }
-  const Time begin = clock_.edge(scheduler_.now() + params_.service);
+  const Time begin = clock_.edge(scheduler_.now() + piece.busy + params_.service);
   verbs::Status status = unfit(qp, wqe);
   ports::Query query;
   query.order = order;
@@ -277,6 +318,14 @@ void Requester::take(Qp& qp, ports::Packet& packet) {
 
 engine::Flow Requester::accept(Qp& qp) {
   while (ports::Packet* packet = qp.responses.pop()) {
+    if (qp_contexts_ != nullptr && !qp.destroyed) [[unlikely]] {
+      // Answers pass no pipe that could be kept: looking the context up delays this QP's alone.
+      Time busy;
+      const bool found = qp_contexts_->find(qp, busy);
+      const Time at = clock_.edge(scheduler_.now()) + busy;
+      if (!found) co_await qp_contexts_->fetch(qp, at, qp.requester_order);
+      else if (busy.raw != 0) co_await engine::Until(scheduler_, at, qp.requester_order);
+    }
     const std::uint32_t index = packet->request;
     const bool outstanding = qp.may_send() && index - qp.retired < qp.producer - qp.retired && !qp.request(index).answered;
     if (outstanding && (packet->nak == verbs::Nak::sequence || packet->nak == verbs::Nak::receiver_not_ready)) {
@@ -295,7 +344,9 @@ engine::Flow Requester::accept(Qp& qp) {
       qp.retries = qp.rnr_retries = 0;
       verbs::Status status = verbs::status_of(packet->nak);
       const std::uint32_t life = qp.life;
-      if (packet->kind == ports::Packet::Kind::response && packet->payload.raw != 0) {
+      if (request_contexts_ != nullptr && !request_contexts_->find(qp, index)) [[unlikely]]
+        co_await request_contexts_->fetch(qp, index, !packet->last);
+      if (packet->kind == ports::Packet::Kind::response && packet->payload.raw != 0 && qp.lives(life)) {
         ports::Query query;
         query.order = qp.requester_order;
         query.qpn = qp.qpn;

@@ -21,6 +21,9 @@ class Requester : public sc_core::sc_module, public PacketSink {
   sc_core::sc_port<ports::Translator> translator;
   sc_core::sc_port<ports::Dma> dma;
   sc_core::sc_port<ports::Network> network;
+  /// Bound where contexts are not all at hand.
+  sc_core::sc_port<ContextSource, 1, sc_core::SC_ZERO_OR_MORE_BOUND> qp_contexts;
+  sc_core::sc_port<RequestStore, 1, sc_core::SC_ZERO_OR_MORE_BOUND> request_contexts;
 
   Requester(sc_core::sc_module_name name, engine::Scheduler& scheduler, Clock clock, const RequesterParams& params, std::uint32_t port,
             ports::PacketPool& packets);
@@ -38,7 +41,7 @@ class Requester : public sc_core::sc_module, public PacketSink {
   const Retries& retries() const { return retries_; }
 
  private:
-  void end_of_elaboration() override { format_ = network->format(); }
+  void end_of_elaboration() override;
   void start_of_simulation() override { scheduler_.spawn(run()); }
 
   /// One piece of a request: [offset, offset+bytes) of its payload.
@@ -47,12 +50,16 @@ class Requester : public sc_core::sc_module, public PacketSink {
     std::uint64_t offset;
     std::uint32_t bytes;
     bool first, last;
+    Time busy;  ///< looking the QP's context up kept the pipe for so long
   };
   class Work;
   engine::Flow run();
   Piece cut(Qp& qp);
   engine::Flow send(Qp& qp, Piece piece);
   engine::Flow accept(Qp& qp);
+  bool contexts_at_hand(Qp& qp, Time& busy);
+  /// Fetches what is not there, of the QP's own context and its next request's.
+  engine::Flow bring_contexts(Qp& qp, Time at, bool own, bool of_request);
   void over(Qp& qp, std::uint32_t index, verbs::Status status);
   engine::Flow fetch(Pa address, Bytes length, engine::Order order, ReadJoin& join);
   std::uint64_t headers(verbs::Opcode opcode, const Piece& piece) const;
@@ -80,6 +87,10 @@ class Requester : public sc_core::sc_module, public PacketSink {
   engine::Buffer buffer_;
   std::uint64_t pieces_ = 0;
   Retries retries_;
+  // Null where all contexts are at hand.
+  ContextSource* qp_contexts_ = nullptr;
+  RequestStore* request_contexts_ = nullptr;
+  bool looks_up_ = false;  ///< either of them
 };
 
 }  // namespace mtsim::nic

@@ -14,6 +14,7 @@ Responder::Responder(sc_core::sc_module_name module_name, engine::Scheduler& sch
       translator("translator"),
       dma("dma"),
       network("network"),
+      qp_contexts("qp_contexts"),
       scheduler_(scheduler),
       clock_(clock),
       params_(params),
@@ -28,12 +29,19 @@ Responder::Responder(sc_core::sc_module_name module_name, engine::Scheduler& sch
   for (std::uint32_t i = 0; i < params.atomic_locks; ++i) locks_.push_back(std::make_unique<engine::Semaphore>(scheduler, 1));
 }
 
+void Responder::end_of_elaboration() {
+  format_ = network->format();
+  if (qp_contexts.size() != 0) qp_contexts_ = qp_contexts.operator->();
+}
+
 void Responder::take(Qp& qp, ports::Packet& packet) {
   packet.stamp.fill(scheduler_.now());
   if (params_.measures) {
     packet.waits.add(ports::Step::wire, ports::Cause::wire_out, packet.waited_out);
     packet.waits.add(ports::Step::wire, ports::Cause::wire_in, packet.waited_in);
   }
+  if (qp_contexts_ != nullptr) [[unlikely]]
+    packet.context_missed = look_up_context(qp);
   qp.requests.push(packet);
   if (!qp.serving) {
     qp.serving = true;
@@ -43,6 +51,9 @@ void Responder::take(Qp& qp, ports::Packet& packet) {
 
 engine::Flow Responder::serve(Qp& qp) {
   while (ports::Packet* packet = qp.requests.pop()) {
+    // One that must wait for it lets those of other QPs pass.
+    if (qp_contexts_ != nullptr && packet->context_missed.raw != 0 && !qp.destroyed) [[unlikely]]
+      co_await qp_contexts_->fetch(qp, packet->context_missed, qp.responder_order);
     qp.served = packet;
     note(*packet, ports::Step::responder_wait, ports::Cause::qp, packet->stamp[arrived]);
     if (!qp.receives()) ++dropped_;  // a QP that is not ready answers nothing
@@ -55,6 +66,15 @@ engine::Flow Responder::serve(Qp& qp) {
   }
   qp.serving = false;
   qp.served = nullptr;
+}
+
+/// Packets have the context looked up in the order in which they come. That keeps the pipe, which they pass themselves afterwards.
+Time Responder::look_up_context(Qp& qp) {
+  Time busy;
+  const bool found = qp_contexts_->find(qp, busy);
+  Time at = clock_.edge(scheduler_.now());
+  if (busy.raw != 0) at = pipe_.book(at, busy).end;
+  return found ? Time() : at;
 }
 
 // What the specification decides by the packet sequence number. True: the packet is what comes next, or a READ to be carried out again.

@@ -23,6 +23,8 @@ class Responder : public sc_core::sc_module, public PacketSink {
   sc_core::sc_port<ports::Translator> translator;
   sc_core::sc_port<ports::Dma> dma;
   sc_core::sc_port<ports::Network> network;
+  /// Bound where QP contexts are not always at hand.
+  sc_core::sc_port<ContextSource, 1, sc_core::SC_ZERO_OR_MORE_BOUND> qp_contexts;
 
   Responder(sc_core::sc_module_name name, engine::Scheduler& scheduler, Clock clock, const ResponderParams& params, std::uint32_t port,
             ports::PacketPool& packets);
@@ -40,8 +42,10 @@ class Responder : public sc_core::sc_module, public PacketSink {
   const Naks& naks() const { return naks_; }
 
  private:
-  void end_of_elaboration() override { format_ = network->format(); }
+  void end_of_elaboration() override;
   engine::Flow serve(Qp& qp);
+  /// When it is clear that the QP's context must be fetched; 0: it is there.
+  Time look_up_context(Qp& qp);
   bool in_sequence(Qp& qp, const ports::Packet& packet);
   bool in_sequence_unreliable(Qp& qp, const ports::Packet& packet);
   void again(Qp& qp, const ports::Packet& packet);
@@ -82,6 +86,7 @@ class Responder : public sc_core::sc_module, public PacketSink {
   ReusePool<ReadJoin> joins_;
   std::uint64_t dropped_ = 0;
   Naks naks_;
+  ContextSource* qp_contexts_ = nullptr;  ///< null: they are
 };
 
 }  // namespace mtsim::nic

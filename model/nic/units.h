@@ -4,6 +4,7 @@
 #include <coroutine>
 #include <systemc>
 
+#include "engine/flow.h"
 #include "nic/qp.h"
 #include "ports/wire.h"
 
@@ -38,6 +39,27 @@ class Retirement : public virtual sc_core::sc_interface {
 class PacketSink : public virtual sc_core::sc_interface {
  public:
   virtual void take(Qp& qp, ports::Packet& packet) = 0;
+};
+
+/// The contexts of QPs, where they are not always at hand.
+class ContextSource : public virtual sc_core::sc_interface {
+ public:
+  /// Whether the QP's context is in the NIC. `busy` is how long looking for it keeps the pipe that asks.
+  virtual bool find(Qp& qp, Time& busy) = 0;
+  /// Brings the context of a QP that find() has not found: from `at` on, when the look-ups are over, until it is there. Whoever waited for
+  /// it has it in hand then, whether or not a cache keeps it.
+  virtual engine::Task<int> fetch(Qp& qp, Time at, engine::Order order) = 0;
+};
+
+/// The contexts of requests whose WQEs have come into the NIC, where there is not room for all.
+class RequestStore : public virtual sc_core::sc_interface {
+ public:
+  /// The WQE of request `index` has come.
+  virtual void begin(Qp& qp, std::uint32_t index) = 0;
+  /// Whether its context is still there.
+  virtual bool find(Qp& qp, std::uint32_t index) = 0;
+  /// Reads the WQE again. `keep`: it will be asked for once more.
+  virtual engine::Task<int> fetch(Qp& qp, std::uint32_t index, bool keep) = 0;
 };
 
 /// Is told of every operation of the NIC's QPs that has ended.

@@ -5,15 +5,29 @@
 
 namespace mtsim::nic {
 
-WorkScheduler::WorkScheduler(sc_core::sc_module_name module_name, engine::Scheduler& scheduler, Clock clock, std::uint32_t prefetch,
-                             std::uint32_t qp_pieces)
+WorkScheduler::WorkScheduler(sc_core::sc_module_name module_name, engine::Scheduler& scheduler, Clock clock, const RequesterParams& params)
     : sc_module(module_name),
       dma("dma"),
       retirement("retirement"),
+      request_contexts("request_contexts"),
       scheduler_(scheduler),
       clock_(clock),
-      prefetch_(prefetch),
-      qp_pieces_(qp_pieces) {}
+      prefetch_(params.prefetch),
+      qp_pieces_(params.qp_pieces),
+      at_doorbell_(params.prefetch_at == PrefetchAt::doorbell),
+      order_(QpOrders::make(params.qp_order, params.burst)) {
+  if (params.wqe_fetches != 0) places_.emplace(scheduler, params.wqe_fetches);
+}
+
+void WorkScheduler::end_of_elaboration() {
+  if (request_contexts.size() != 0) request_contexts_ = request_contexts.operator->();
+}
+
+/// Of the WQEs that have come since; a QP that was sent back begins with where it is now.
+void WorkScheduler::make_contexts(Qp& qp) {
+  if (static_cast<std::int32_t>(qp.contexts_made - qp.fetched) > 0) qp.contexts_made = qp.fetched;
+  while (qp.contexts_made != qp.fetched) request_contexts_->begin(qp, qp.contexts_made++);
+}
 
 bool WorkScheduler::held(Qp& qp) {
   if (qp.offset != 0) return false;
@@ -24,15 +38,34 @@ bool WorkScheduler::held(Qp& qp) {
 
 void WorkScheduler::wake(Qp& qp) {
   if (!qp.may_send() || qp.halted || qp.waiting) return;
-  if (!qp.fetching && qp.fetched != qp.producer && qp.fetched - qp.next < prefetch_) scheduler_.spawn(fetch(qp));
-  if (qp.listed || qp.preparing == qp_pieces_ || qp.next == qp.fetched || held(qp)) return;
+  if (request_contexts_ != nullptr) [[unlikely]]
+    make_contexts(qp);
+  if (at_doorbell_ && !qp.fetching && qp.fetched != qp.producer && qp.fetched - qp.next < prefetch_) scheduler_.spawn(fetch(qp));
+  if (qp.listed || qp.preparing >= qp_pieces_) return;
+  // Without prefetch a QP has its turn to find that it has to fetch.
+  if (qp.next == qp.fetched && (at_doorbell_ || qp.fetching || qp.fetched == qp.producer)) {
+    if (qp.next == qp.producer) qp.turn = 0;
+    return;
+  }
+  if (held(qp)) return;
+  line_up(qp);
+  if (auto requester = std::exchange(requester_, nullptr)) requester.resume();
+}
+
+void WorkScheduler::line_up(Qp& qp) {
   qp.listed = true;
   qp.turns.listed = scheduler_.now();
   qp.turns.stalled = stalls_.until(scheduler_.now());
+  if (order_ != nullptr && qp.turn != 0 && (qp.offset != 0 || order_->goes_on(qp.turn))) [[unlikely]] {
+    qp.next_listed = first_;
+    if (first_ == nullptr) last_ = &qp;
+    first_ = &qp;
+    return;
+  }
+  qp.turn = 0;
   qp.next_listed = nullptr;
   (first_ ? last_->next_listed : first_) = &qp;
   last_ = &qp;
-  if (auto requester = std::exchange(requester_, nullptr)) requester.resume();
 }
 
 void WorkScheduler::stalled(bool on) { stalls_.turn(on, scheduler_.now()); }
@@ -43,9 +76,13 @@ Qp* WorkScheduler::take() {
     first_ = qp.next_listed;
     qp.listed = false;
     // What was true when it was listed may have changed: the QP failed, or was destroyed.
-    if (!qp.may_send() || qp.halted || qp.waiting || qp.next == qp.fetched) continue;
-    qp.turns.stalled = stalls_.until(scheduler_.now()) - qp.turns.stalled;
-    return &qp;
+    if (!qp.may_send() || qp.halted || qp.waiting) continue;
+    if (qp.next != qp.fetched) {
+      qp.turn += qp.offset == 0;
+      qp.turns.stalled = stalls_.until(scheduler_.now()) - qp.turns.stalled;
+      return &qp;
+    }
+    if (!at_doorbell_ && !qp.fetching && qp.fetched != qp.producer) scheduler_.spawn(fetch(qp));
   }
   return nullptr;
 }
@@ -54,7 +91,15 @@ Qp* WorkScheduler::take() {
 engine::Flow WorkScheduler::fetch(Qp& qp) {
   const std::uint32_t attempt = qp.attempt;
   qp.fetching = true;
-  while (qp.still(attempt) && qp.fetched != qp.producer && qp.fetched - qp.next < prefetch_) {
+  const auto wanted = [&] { return qp.still(attempt) && qp.fetched != qp.producer && qp.fetched - qp.next < prefetch_; };
+  while (wanted()) {
+    if (places_) [[unlikely]] {
+      co_await places_->take();
+      if (!wanted()) {
+        places_->give();
+        break;
+      }
+    }
     const std::uint32_t first = qp.fetched, depth = qp.attributes.ring->depth();
     const std::uint32_t count = std::min({qp.producer - first, prefetch_ - (first - qp.next), depth - first % depth});
     const Pa from = qp.attributes.ring->address(first);
@@ -65,6 +110,8 @@ engine::Flow WorkScheduler::fetch(Qp& qp) {
     const Time asked = scheduler_.now();
     ports::Waits waits;
     co_await ports::DmaRead(*dma.operator->(), from, length, ports::Agent::control, qp.requester_order, &waits, ports::Step::wqe_fetch);
+    if (places_) [[unlikely]]
+      places_->give();
     if (!qp.still(attempt)) break;
     const Time now = clock_.edge(scheduler_.now());
     for (std::uint32_t i = first; i != first + count; ++i) {
@@ -76,11 +123,12 @@ engine::Flow WorkScheduler::fetch(Qp& qp) {
       wqe.waits.append(waits);
     }
     qp.fetched = first + count;
+    if (!at_doorbell_) break;
     wake(qp);
   }
   qp.fetching = false;
   // Sent back, or reset and brought up again meanwhile: nobody else looks at what there is to fetch.
-  if (qp.attempt != attempt) wake(qp);
+  if (qp.attempt != attempt || !at_doorbell_) wake(qp);
 }
 
 }  // namespace mtsim::nic

@@ -48,6 +48,7 @@ struct Packet : engine::Timer {
   std::uint64_t length = 0;   ///< RETH: of the whole message
   Key rkey;
   std::uint8_t rnr_timer = 0;  ///< of an RNR NAK: the code of the time to wait
+  Time context_missed;         ///< at the responder: when it was clear that the QP's context has to be fetched; 0: it was there
 
   /// The responder's stamps, carried back to the requester: arrival, taken up, key judged, translated, data moved.
   std::array<Time, 5> stamp{};

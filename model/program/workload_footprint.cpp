@@ -11,7 +11,7 @@ const Sections::Entrant<FootprintParams> declared;
 }
 
 void FootprintParams::declare(Declaration<FootprintParams>& d) {
-  d.section("workload", "Of the kinds `uniform` and `sequential`: the memory of the server that is reached.");
+  d.section("workload", "Of the kinds `uniform`, `sequential` and `connections`: the memory of the server that is reached.");
   d.field("footprint", &FootprintParams::footprint)
       .standard("64MiB")
       .range("1B", "16TiB")

@@ -37,6 +37,14 @@ struct UniformParams {
   static void declare(Declaration<UniformParams>&);
 };
 
+/// Of `connections`, which has a footprint and draws too.
+struct ConnectionsParams {
+  enum class Choice : std::uint8_t { random, turn };
+  std::uint32_t connections{}, outstanding{}, batch{};
+  Choice choice{};
+  static void declare(Declaration<ConnectionsParams>&);
+};
+
 struct LadderParams {
   Bytes smallest, largest;
   std::uint32_t factor{}, repeats{}, live{};
@@ -74,6 +82,7 @@ struct DmaParams {
 
 std::vector<Complaint> check(const Shape&, const PoolParams&);
 std::vector<Complaint> check(const Shape&, const FootprintParams&);
+std::vector<Complaint> check(const Shape&, const ConnectionsParams&);
 std::vector<Complaint> check(const Shape&, const LadderParams&);
 std::vector<Complaint> check(const Shape&, const ChunkedParams&);
 std::vector<Complaint> check(const Shape&, const RegistrationCacheParams&);
@@ -83,6 +92,7 @@ std::unique_ptr<Workload> make_per_op(const Shape&, const PoolParams&, const Per
 std::unique_ptr<Workload> make_uniform(const Shape&, const FootprintParams&, const UniformParams&);
 std::unique_ptr<Workload> make_sequential(const Shape&, const FootprintParams&);
 std::unique_ptr<Workload> make_dma(const Shape&, const FootprintParams&, const UniformParams&, const DmaParams&);
+std::unique_ptr<Workload> make_connections(const Shape&, const FootprintParams&, const UniformParams&, const ConnectionsParams&);
 std::unique_ptr<Workload> make_ladder(const Shape&, const LadderParams&);
 std::unique_ptr<Workload> make_chunked(const Shape&, const ChunkedParams&);
 std::unique_ptr<Workload> make_registration_cache(const Shape&, const RegistrationCacheParams&);

@@ -1,31 +1,11 @@
 // `uniform`: blocks of the server's memory, drawn uniformly at random.
 #include "base/sections.h"
 #include "program/workload_footprint.h"
+#include "program/workload_random.h"
 
 namespace mtsim::program {
 
 namespace {
-
-/// SplitMix64 (Steele, Lea, Flood: Fast splittable pseudorandom number generators, OOPSLA 2014). The same numbers on every machine,
-/// which the standard library does not promise of its distributions.
-class Random {
- public:
-  explicit Random(std::uint64_t seed) : state_(seed) {}
-  std::uint64_t operator()() {
-    std::uint64_t z = state_ += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
-  /// Below `n`, which is far smaller than 2^64: the bias of one multiplication is then beyond measuring.
-  std::uint64_t below(std::uint64_t n) {
-    using Wide = unsigned __int128;
-    return static_cast<std::uint64_t>(Wide{(*this)()} * n >> 64);
-  }
-
- private:
-  std::uint64_t state_;
-};
 
 class Uniform final : public Workload {
  public:
@@ -77,7 +57,7 @@ const Workloads::Entrant entrant("uniform", "Random blocks of the server's memor
 }  // namespace
 
 void UniformParams::declare(Declaration<UniformParams>& d) {
-  d.section("workload", "Of the kind `uniform`: the draws.");
+  d.section("workload", "Of the kinds `uniform` and `connections`: the draws.");
   d.field("seed", &UniformParams::seed).standard("1").means("Start of the random draws.").source("a choice, not a property of hardware");
 }
 

@@ -55,6 +55,11 @@ void check_caches(const Config& config, const nic::NicSettings& nic) {
   check_first_level(config, "nic.icm_cache", nic.icm_cache);
   check_level(config, "nic.mpt_cache.level2", nic.mpt_level2);
   check_level(config, "nic.mtt_cache.level2", nic.mtt_level2);
+  check_level(config, "nic.qp_cache", nic.qp_cache);
+  check_level(config, "nic.qp_cache.level2", nic.qp_level2);
+  check_level(config, "nic.request_cache", nic.request_cache);
+  if (!nic.qp_cache.enabled && nic.qp_level2.lines != 0)
+    config.fail("nic.qp_cache.level2.lines", "without nic.qp_cache.enabled every context is always at hand, and no cache holds any");
   const nic::CachePoolParams& pool = nic.cache_pool;
   check_level(config, "nic.cache_pool", pool);
   if (pool.lines == 0) return;
@@ -62,7 +67,8 @@ void check_caches(const Config& config, const nic::NicSettings& nic) {
   if (nic.mpt_cache.line != nic.mtt_cache.line)
     config.fail("nic.cache_pool.lines", "a pool holds lines of one size, and nic.mpt_cache.line is not nic.mtt_cache.line");
   for (const auto& [name, lines] :
-       {std::pair{"nic.mpt_cache.level2.lines", nic.mpt_level2.lines}, std::pair{"nic.mtt_cache.level2.lines", nic.mtt_level2.lines}})
+       {std::pair{"nic.mpt_cache.level2.lines", nic.mpt_level2.lines}, std::pair{"nic.mtt_cache.level2.lines", nic.mtt_level2.lines},
+        std::pair{"nic.qp_cache.level2.lines", nic.qp_level2.lines}})
     if (lines != 0) config.fail(name, "nic.cache_pool is the second level already; a kind of line has one");
 }
 

@@ -54,6 +54,33 @@ void add_waits(const std::string& name, const nic::CachePipe* pipe, results::Rep
   if (pipe->blocks()) add(".stall", "the line of another to come", pipe->turn().usage());
 }
 
+void add_qp_contexts(const std::string& on, const nic::QpContexts* contexts, results::Report& report) {
+  if (contexts == nullptr) return;
+  const nic::QpContexts::Misses& misses = contexts->misses();
+  const std::string name = on + ".qp_cache";
+  add_cache(name, &contexts->first(), misses.total + misses.second, misses.longest, contexts->fetches(), report);
+  add_cache(name + ".level2", contexts->second(), misses.total, misses.longest, contexts->fetches(), report);
+  const auto add = [&](const char* what, const char* unit, const char* meaning, std::uint64_t value) {
+    report.counters.push_back({name + what, unit, meaning, value});
+  };
+  add(".fetches", "count", "QP contexts read from host memory", contexts->fetches().usage().requests);
+  add(".merged", "count", "look-ups of a QP's context that waited for a read under way", misses.merged);
+  add(".write_backs", "count", "writes of QP contexts, or lines of them, that left the NIC", contexts->write_backs());
+  add(".written_bytes", "bytes", "bytes of these writes", contexts->written_bytes());
+}
+
+/// A context was there once: no miss is cold.
+void add_request_contexts(const std::string& on, const nic::RequestContexts* contexts, results::Report& report) {
+  if (contexts == nullptr) return;
+  const nic::RequestContexts::Misses& misses = contexts->misses();
+  add_cache(on + ".request_cache", &contexts->cache(), misses.total, misses.longest, contexts->fetches(), report);
+  results::CacheStats& stats = report.caches.back();
+  stats.misses_capacity += stats.misses_cold;
+  stats.misses_cold = 0;
+  report.counters.push_back(
+      {on + ".request_cache.fetches", "count", "WQEs read again, as their requests were taken up or answered", misses.count});
+}
+
 }  // namespace
 
 void collect_caches(const std::string& on, const nic::Nic& nic, const nic::NicSettings& settings, results::Report& report) {
@@ -66,6 +93,8 @@ void collect_caches(const std::string& on, const nic::Nic& nic, const nic::NicSe
   add_cache(mtt_cache + ".level2", nic.mtt_level2.get(), mtt.total, mtt.longest, walker.walks(), report);
   if (nic.icm_cache) add_cache(icm_cache, nic.icm_cache.get(), walker.misses(2).total, walker.misses(2).longest, walker.walks(), report);
   add_cache(pool, nic.cache_pool.get(), mpt.total + mtt.total, std::max(mpt.longest, mtt.longest), walker.walks(), report);
+  add_qp_contexts(on, nic.qp_contexts.get(), report);
+  add_request_contexts(on, nic.request_contexts.get(), report);
   add_updates(mpt_cache, nic.mpt_cache.get(), settings.mpt_cache, report);
   add_updates(mpt_cache + ".level2", nic.mpt_level2.get(), settings.mpt_level2, report);
   add_updates(mtt_cache, nic.mtt_cache.get(), settings.mtt_cache, report);

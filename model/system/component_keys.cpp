@@ -5,6 +5,7 @@
 #include "kernel/table_writer.h"
 #include "nic/index_function.h"
 #include "nic/prefetcher.h"
+#include "nic/qp_order.h"
 #include "nic/replacement.h"
 #include "program/workload.h"
 #include "translate/architecture.h"
@@ -41,10 +42,12 @@ ComponentKey replacement_key(const std::string& cache) {
   return {cache + ".replacement", "replacement policy", registered<nic::ReplacementPolicies>(), {}};
 }
 ComponentKey index_key(const std::string& cache) { return {cache + ".index", "index function", registered<nic::IndexFunctions>(), {}}; }
+ComponentKey qp_order_key() { return {"nic.requester.qp_order", "order of QPs", registered<nic::QpOrders>(), {}}; }
 ComponentKey prefetch_key(const std::string& cache) { return {cache + ".prefetch", "prefetcher", registered<nic::Prefetchers>(), {}}; }
 
 std::vector<ComponentKey> component_keys() {
-  std::vector<ComponentKey> keys{rules_key(), workload_key(), translation_key(), table_writer_key(), key_policy_key(), iommu_key()};
+  std::vector<ComponentKey> keys{rules_key(),      workload_key(), translation_key(), table_writer_key(),
+                                 key_policy_key(), iommu_key(),    qp_order_key()};
   for (const char* cache : cache_sections) {
     keys.push_back(replacement_key(cache));
     keys.push_back(index_key(cache));

@@ -10,7 +10,8 @@ namespace mtsim::system {
 
 /// Sections of the NIC's caches.
 inline constexpr std::array cache_sections{"nic.mpt_cache",        "nic.mtt_cache",        "nic.icm_cache",
-                                           "nic.mpt_cache.level2", "nic.mtt_cache.level2", "nic.cache_pool"};
+                                           "nic.mpt_cache.level2", "nic.mtt_cache.level2", "nic.cache_pool",
+                                           "nic.qp_cache",         "nic.qp_cache.level2",  "nic.request_cache"};
 
 struct ComponentKey {
   std::string path;                          ///< `nic.translation`
@@ -27,6 +28,7 @@ ComponentKey translation_key();
 ComponentKey table_writer_key();
 ComponentKey key_policy_key();
 ComponentKey iommu_key();
+ComponentKey qp_order_key();
 /// Of the cache whose section is `cache`.
 ComponentKey replacement_key(const std::string& cache);
 ComponentKey index_key(const std::string& cache);

@@ -117,6 +117,7 @@ void check_host(const Config& config, const HostSettings& host) {
   require_known(config, iommu_key(), host.iommu.mode);
   require_known(config, translation_key(), host.nic.nic.translation);
   check_tables(config, host);
+  require_known(config, qp_order_key(), host.nic.requester.qp_order);
   require_known(config, table_writer_key(), host.driver.table_writer);
   require_known(config, key_policy_key(), host.driver.keys);
   if (host.nic.nic.contexts * 64 >= host.nic.nic.table_space.raw)
@@ -166,6 +167,9 @@ HostSettings read_host(const Config& whole, const std::string& host) {
   s.nic.mpt_level2 = config.read<nic::MptLevel2Params>();
   s.nic.mtt_level2 = config.read<nic::MttLevel2Params>();
   s.nic.cache_pool = config.read<nic::CachePoolParams>();
+  s.nic.qp_cache = config.read<nic::QpCacheParams>();
+  s.nic.qp_level2 = config.read<nic::QpLevel2Params>();
+  s.nic.request_cache = config.read<nic::RequestCacheParams>();
   s.nic.requester = config.read<nic::RequesterParams>();
   s.nic.responder = config.read<nic::ResponderParams>();
   s.nic.firmware = config.read<nic::FirmwareParams>();

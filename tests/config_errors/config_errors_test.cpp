@@ -23,8 +23,8 @@ std::string run_with_set(const std::string& set) {
 }
 
 const std::string nic_keys =
-    "cache_pool, clock, contexts, firmware, icm_cache, icm_page, inline_entries, mpt_cache, mtt_cache, requester, responder, "
-    "table_allocation, table_entries, table_space, translation, walks, write_buffer";
+    "cache_pool, clock, contexts, firmware, icm_cache, icm_page, inline_entries, mpt_cache, mtt_cache, qp_cache, request_cache, requester, "
+    "responder, table_allocation, table_entries, table_space, translation, walks, write_buffer";
 
 }  // namespace
 
@@ -131,6 +131,30 @@ TEST_CASE("Caches that cannot be are refused at the place of what does not fit")
         "my.yaml:2:27: nic.cache_pool.lines: a pool holds lines of one size, and nic.mpt_cache.line is not nic.mtt_cache.line\n");
 }
 
+TEST_CASE("What does not go together of QP contexts, turns of QPs and connections is told at its place") {
+  CHECK(run_with("nic: {qp_cache: {level2: {lines: 64}}}\n") ==
+        "my.yaml:2:34: nic.qp_cache.level2.lines: without nic.qp_cache.enabled every context is always at hand, and no cache holds any\n");
+  CHECK(run_with("nic: {cache_pool: {lines: 64}, qp_cache: {enabled: true, level2: {lines: 64}}}\n") ==
+        "my.yaml:2:74: nic.qp_cache.level2.lines: nic.cache_pool is the second level already; a kind of line has one\n");
+  CHECK(run_with("nic: {qp_cache: {lines: 10, ways: 4}}\n") ==
+        "my.yaml:2:25: nic.qp_cache.lines: must be a multiple of the ways, which are 4\n");
+  CHECK(run_with("nic: {request_cache: {replacement: newest}}\n") ==
+        "my.yaml:2:36: nic.request_cache.replacement: there is no replacement policy 'newest'; known: drrip, fifo, lru, plru, random, "
+        "srrip\n");
+  CHECK(run_with("nic: {qp_cache: {agent: payload}}\n") == "my.yaml:2:25: nic.qp_cache.agent: 'payload' is not one of: tables, control\n");
+  CHECK(run_with("nic: {requester: {qp_order: bursts}}\n") ==
+        "my.yaml:2:29: nic.requester.qp_order: there is no order of QPs 'bursts'; known: burst, exhaustive, round_robin; did you mean "
+        "'burst'?\n");
+  const std::string kind = "workload: {kind: connections, signal_every: 1, ";
+  CHECK(run_with(kind + "qps: 1, threads: 3, connections: 16}\n") ==
+        "my.yaml:2:81: workload.connections: 16 cannot be shared out evenly among 3 threads in all\n");
+  CHECK(run_with(kind + "qps: 2, connections: 16}\n") ==
+        "my.yaml:2:53: workload.qps: with workload.connections given, each thread has its share of them\n");
+  CHECK(run_with(kind + "outstanding: 4, batch: 5}\n") == "my.yaml:2:71: workload.batch: 5 is above the 4 that a thread has outstanding\n");
+  CHECK(run_with("workload: {kind: connections, signal_every: 2}\n") ==
+        "my.yaml:2:45: workload.signal_every: every request of this kind asks for a completion\n");
+}
+
 TEST_CASE("An IOMMU mode that does not exist is told with those that do") {
   CHECK(run_with("host: {iommu: {mode: translated}}\n") ==
         "my.yaml:2:22: host.iommu.mode: there is no mode of an IOMMU 'translated'; known: off, passthrough, translate; did you mean "
@@ -163,12 +187,14 @@ TEST_CASE("What a translation architecture cannot do with is told") {
 
 TEST_CASE("A misspelt kind of workload is the only complaint") {
   CHECK(run_with("workload: {kind: per_opp}\n") ==
-        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: chunked, ladder, per_op, pool, registration_cache, sequential, uniform; did "
+        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: chunked, connections, ladder, per_op, pool, registration_cache, sequential, "
+        "uniform; did "
         "you mean "
         "'per_op'?\n");
   const TempFolder folder;
   CHECK(refusal(folder, {"gen", folder.write("my.yaml", base + "workload: {kind: per_opp}\n"), "-o", "-"}) ==
-        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: chunked, ladder, per_op, pool, registration_cache, sequential, uniform; did "
+        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: chunked, connections, ladder, per_op, pool, registration_cache, sequential, "
+        "uniform; did "
         "you mean "
         "'per_op'?\n");
 }

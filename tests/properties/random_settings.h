@@ -60,6 +60,19 @@ class RandomSettings {
     choose("pcie.read_credits", {"0", "1", "16"});
     choose("pcie.write_credits", {"0", "1", "16"});
     choose("pcie.completion_buffer", {"0B", "4KiB"});
+    choose("nic.qp_cache.enabled", {"true", "false"});
+    choose("nic.qp_cache.lines", {"0", "1", "3"});
+    choose("nic.qp_cache.fetches", {"1", "8"});
+    choose("nic.qp_cache.agent", {"tables", "control"});
+    choose("nic.qp_cache.write_back", {"true", "false"});
+    const bool pool = values_.count("nic.cache_pool.lines") != 0 && number("nic.cache_pool.lines") != 0;
+    if (text("nic.qp_cache.enabled") == "true" && !pool) choose("nic.qp_cache.level2.lines", {"0", "2"});
+    choose("nic.request_cache.lines", {"0", "1", "8"});
+    choose("nic.request_cache.replacement", {"lru", "random"});
+    choose("nic.request_cache.fetches", {"1", "16"});
+    choose("nic.requester.qp_order", {"round_robin", "burst", "exhaustive"});
+    choose("nic.requester.prefetch_at", {"doorbell", "turn"});
+    choose("nic.requester.wqe_fetches", {"0", "1", "3"});
   }
 
   const std::string& text(const std::string& path) const { return values_.at(path); }

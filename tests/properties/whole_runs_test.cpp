@@ -86,7 +86,10 @@ TEST_CASE("Random runs end as they should and nothing in their reports is at odd
     CHECK(resource(r, "client0.nic.requester.contexts").capacity == settings.number("nic.requester.contexts"));
     for (const results::CacheStats& c : r.caches) {
       CHECK(c.hits + c.misses_cold + c.misses_capacity + c.misses_conflict == c.lookups);
-      CHECK(c.fetches_most <= settings.number("nic.walks"));
+      const char* limit = c.name.find(".qp_cache") != std::string::npos        ? "nic.qp_cache.fetches"
+                          : c.name.find(".request_cache") != std::string::npos ? "nic.request_cache.fetches"
+                                                                               : "nic.walks";
+      CHECK(c.fetches_most <= settings.number(limit));
     }
     if (settings.number("nic.mtt_cache.lines") == 0)
       for (const results::CacheStats& c : r.caches)
@@ -216,6 +219,13 @@ TEST_CASE("Nothing deadlocks when every limit is at its least") {
                                     "nic.requester.contexts=1",
                                     "nic.requester.prefetch=1",
                                     "nic.requester.buffer=4KiB",
+                                    "nic.requester.prefetch_at=turn",
+                                    "nic.requester.wqe_fetches=1",
+                                    "nic.qp_cache.enabled=true",
+                                    "nic.qp_cache.lines=1",
+                                    "nic.qp_cache.fetches=1",
+                                    "nic.request_cache.lines=1",
+                                    "nic.request_cache.fetches=1",
                                     "nic.responder.contexts=1",
                                     "nic.responder.buffer=4KiB",
                                     "nic.firmware.command_slots=1",

@@ -60,6 +60,7 @@ TEST_CASE("a workload takes its kind and parameters from the configuration") {
   CHECK(from_yaml("workload: {kind: per_op, pool: 1MiB, depth: 4}\n")->title() == "per_op");
   CHECK(from_yaml("workload: {kind: pool}\n")->title() == "pool");
   CHECK(from_yaml("workload: {kind: sequential}\n")->title() == "sequential");
+  CHECK(from_yaml("workload: {kind: connections, connections: 8, choice: turn}\n")->title() == "connections");
   CHECK(from_yaml("workload: {kind: ladder, largest: 1MiB, live: 4, touched: false}\n")->title() == "ladder");
   CHECK(from_yaml("workload: {kind: registration_cache, memory: 64KiB, block: 4B, merge: true}\n")->title() == "registration_cache");
 }

@@ -32,6 +32,7 @@ std::vector<std::unique_ptr<Workload>> one_of_each(const Shape& shape) {
   out.push_back(make_per_op(shape, small_pool(), {5}));
   out.push_back(make_uniform(shape, {Bytes(65536), 3}, {7}));
   out.push_back(make_sequential(shape, {Bytes(65536), 3}));
+  out.push_back(make_connections(shape, {Bytes(65536), 3}, {7}, {0, 12, 5, ConnectionsParams::Choice::random}));
   return out;
 }
 
@@ -199,6 +200,46 @@ TEST_CASE("a closed loop keeps its windows full") {
   }
 }
 
+TEST_CASE("connections are shared out, and a thread has so many requests under way over all of its own") {
+  Shape shape = small_shape();
+  shape.threads = 1;
+  shape.qps = 1;
+  shape.signal_every = 1;
+  for (const auto choice : {ConnectionsParams::Choice::random, ConnectionsParams::Choice::turn})
+    for (const std::uint32_t batch : {0u, 1u, 3u}) {
+      const auto workload = make_connections(shape, {Bytes(65536), 1}, {1}, {10, 12, batch, choice});
+      auto kinds = count(*workload);
+      CHECK(kinds[Kind::create_qp] == 2 * 10);
+      CHECK(kinds[Kind::post_send] == 2 * 101);
+      CHECK(kinds[Kind::poll] == 2 * 101);
+      FakeRun run(*workload, true);
+      run.run();
+      CHECK(run.surprises() == std::vector<std::string>{});
+      CHECK(run.device(0).most_outstanding == 12);
+      CHECK(run.device(0).deepest_queue <= 8);
+      if (choice == ConnectionsParams::Choice::turn) CHECK(run.device(0).deepest_queue == 3);
+      // All five of the client's connections are used, evenly so by turns.
+      std::map<NameId, std::uint64_t> uses;
+      Op op;
+      for (const auto own = workload->cursor(0); own->next(op);)
+        if (op.kind == Kind::post_send) ++uses[op.qp];
+      CHECK(uses.size() == 5);
+      for (const auto& [qp, n] : uses) CHECK((choice == ConnectionsParams::Choice::random || n == 20 || n == 21));
+    }
+}
+
+TEST_CASE("a batch is waited for as a whole") {
+  Shape shape = small_shape();
+  shape.clients = shape.threads = shape.qps = shape.signal_every = 1;
+  shape.operations = 10;
+  const auto workload = make_connections(shape, {Bytes(65536), 1}, {1}, {2, 4, 0, ConnectionsParams::Choice::turn});
+  std::string order;
+  Op op;
+  for (const auto own = workload->cursor(0); own->next(op);)
+    if (op.kind == Kind::post_send || op.kind == Kind::poll) order += op.kind == Kind::poll ? 'w' : 'p';
+  CHECK(order == "ppppwwwwppppwwwwppww");
+}
+
 TEST_CASE("per_op registers every block, pool none") {
   const Shape shape = small_shape();
   const std::uint64_t blocks = 6 * shape.operations;
@@ -359,6 +400,13 @@ TEST_CASE("parameters that do not go together are complained about") {
   CHECK(complaints[2].message == "'client1' is the name of a client too");
   CHECK(check(shape, PoolParams{Bytes(100), Bytes(1000)}).size() == 2);
   CHECK(check(shape, FootprintParams{Bytes(2000), 4}).size() == 1);
+  Shape plain = small_shape();
+  plain.signal_every = plain.qps = 1;
+  CHECK(check(plain, ConnectionsParams{12, 4, 1, {}}).empty());
+  const auto connections = check(small_shape(), ConnectionsParams{10, 4, 5, {}});
+  REQUIRE(connections.size() == 4);
+  CHECK(connections[0].message == "10 cannot be shared out evenly among 6 threads in all");
+  CHECK(connections[2].message == "5 is above the 4 that a thread has outstanding");
   const auto chunked = check(shape, ChunkedParams{GiB(1024), KiB(4), 2, 1, ChunkedParams::Touch::none});
   REQUIRE(chunked.size() == 1);
   CHECK(chunked[0].message == "268435456 MRs on each of 2 NICs of 2 clients are too many: more than 16777216 in all");
@@ -366,5 +414,5 @@ TEST_CASE("parameters that do not go together are complained about") {
 
 TEST_CASE("the registry knows every kind") {
   CHECK(Workloads::names() ==
-        std::vector<std::string>{"chunked", "ladder", "per_op", "pool", "registration_cache", "sequential", "uniform"});
+        std::vector<std::string>{"chunked", "connections", "ladder", "per_op", "pool", "registration_cache", "sequential", "uniform"});
 }
