@@ -102,7 +102,7 @@ class DmaRead : protected ReadBurst {
  public:
   DmaRead(Dma& engine, Pa from, Bytes n, Agent by, engine::Order o) : DmaRead(engine, from, n, by, o, purpose_of(by)) {}
   /// Its waits are noted.
-  DmaRead(Dma& engine, Pa from, Bytes n, Agent by, engine::Order o, Waits* noted, Step during)
+  DmaRead(Dma& engine, Pa from, Bytes n, Agent by, engine::Order o, Waits* noted, Step during = Step::dma)
       : DmaRead(engine, from, n, by, o, purpose_of(by)) {
     note_in(noted, during);
   }
