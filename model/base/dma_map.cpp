@@ -30,36 +30,35 @@ DmaMap::DmaMap(FrameLaw law, const std::vector<FrameExtent>& extents, Bytes lead
   std::uint64_t page = 0;
   for (const FrameExtent& extent : extents) {
     if (extent.count == 0) continue;
-    if (!pieces_.empty() && pieces_.back().frames.continues_in(extent)) {
-      pieces_.back().frames.count += extent.count;
+    FrameExtent& before = several_.empty() ? only_.frames : several_.back().frames;
+    if (before.count == 0) {
+      only_ = {page, extent, false};
+    } else if (before.continues_in(extent)) {
+      before.count += extent.count;
     } else {
-      bool joined = false;
-      if (!pieces_.empty()) {
-        const FrameExtent& before = pieces_.back().frames;
-        joined = law_.address(before, before.count - 1) + page_bytes == law_.address(extent, 0);
-      }
-      pieces_.push_back({page, extent, joined});
+      const bool joined = law_.address(before, before.count - 1) + page_bytes == law_.address(extent, 0);
+      if (several_.empty()) several_.push_back(only_);
+      several_.push_back({page, extent, joined});
     }
     page += extent.count;
   }
   assert(page == pages().raw);
 }
 
-std::vector<DmaMap::Piece>::const_iterator DmaMap::piece_of(std::uint64_t page) const {
+const DmaMap::Piece* DmaMap::piece_of(std::uint64_t page) const {
   assert(page < pages().raw);
-  // Most ranges lie in one piece.
-  if (pieces_.size() == 1) return pieces_.begin();
-  return std::prev(std::upper_bound(pieces_.begin(), pieces_.end(), page,
-                                    [](std::uint64_t wanted, const Piece& candidate) { return wanted < candidate.first_page; }));
+  if (several_.empty()) return &only_;
+  return &*std::prev(std::upper_bound(several_.begin(), several_.end(), page,
+                                      [](std::uint64_t wanted, const Piece& candidate) { return wanted < candidate.first_page; }));
 }
 
 DmaRun DmaMap::run_from(std::uint64_t page) const {
-  auto piece = piece_of(page);
+  const Piece* piece = piece_of(page);
   const std::uint64_t within = page - piece->first_page;
   const Pa start = law_.address(piece->frames, within);
   std::uint64_t end = law_.run(piece->frames, within).end;
   std::uint64_t count = end - within;
-  while (end == piece->frames.count && ++piece != pieces_.end() && piece->joined) {
+  while (end == piece->frames.count && ++piece != pieces_end() && piece->joined) {
     end = law_.run(piece->frames, 0).end;
     count += end;
   }
@@ -75,7 +74,7 @@ DmaRun DmaMap::at(Bytes offset) const {
 }
 
 Pa DmaMap::page(std::uint64_t i) const {
-  const auto piece = piece_of(i);
+  const Piece* piece = piece_of(i);
   return law_.address(piece->frames, i - piece->first_page);
 }
 
@@ -85,7 +84,7 @@ FrameExtent DmaMap::frame(std::uint64_t i) const {
 }
 
 std::uint64_t DmaMap::run_start(std::uint64_t i) const {
-  auto piece = piece_of(i);
+  const Piece* piece = piece_of(i);
   std::uint64_t start = law_.run(piece->frames, i - piece->first_page).first;
   while (start == 0 && piece->joined) {
     --piece;
@@ -96,7 +95,7 @@ std::uint64_t DmaMap::run_start(std::uint64_t i) const {
 
 std::uint64_t DmaMap::count_starts(std::uint64_t first, std::uint64_t end) const {
   std::uint64_t total = 0;
-  for (auto piece = first < end ? piece_of(first) : pieces_.end(); piece != pieces_.end() && piece->first_page < end; ++piece) {
+  for (const Piece* piece = first < end ? piece_of(first) : pieces_end(); piece != pieces_end() && piece->first_page < end; ++piece) {
     const FrameExtent& frames = piece->frames;
     const std::uint64_t from = std::max(first, piece->first_page) - piece->first_page;
     const std::uint64_t to = std::min(end - piece->first_page, frames.count);
@@ -111,7 +110,7 @@ Pa DmaMap::block(std::uint64_t i, Bytes block, Iova iova) const {
   const Bytes before{iova.raw & (block.raw - 1)};
   const Bytes position = lead_ + (i == 0 ? Bytes(0) : block * i - before);
   const std::uint64_t page = position / page_bytes;
-  const auto piece = piece_of(page);
+  const Piece* piece = piece_of(page);
   const Pa start = law_.address(piece->frames, page - piece->first_page) + position % page_bytes;
   return i == 0 ? start - before : start;
 }
@@ -128,7 +127,7 @@ std::uint64_t DmaMap::count_runs(std::uint64_t limit) const {
   }
   // Only the outer runs of a piece can be long or go on in the next piece; those inside are at most a segment.
   std::uint64_t open = 0;
-  for (const Piece& piece : pieces_) {
+  for (const Piece& piece : pieces()) {
     const FrameExtent& frames = piece.frames;
     if (!piece.joined && open > 0) {
       total += cuts(open);
@@ -156,7 +155,7 @@ std::uint64_t DmaMap::count_leaves(std::uint64_t first, std::uint64_t sizes) con
     open_first = piece.first_page + within;
     open_start = law_.address(piece.frames, within);
   };
-  for (const Piece& piece : pieces_) {
+  for (const Piece& piece : pieces()) {
     const FrameExtent& frames = piece.frames;
     if (!piece.joined) close();
     if (open == 0) begin(piece, 0);
@@ -194,8 +193,8 @@ std::uint64_t DmaMap::inner_leaves(const FrameExtent& frames, std::uint64_t firs
 
 std::vector<FrameExtent> DmaMap::extents() const {
   std::vector<FrameExtent> out;
-  out.reserve(pieces_.size());
-  for (const Piece& piece : pieces_) out.push_back(piece.frames);
+  out.reserve(pieces().size());
+  for (const Piece& piece : pieces()) out.push_back(piece.frames);
   return out;
 }
 

@@ -2,7 +2,9 @@
 // what a translation table is computed from. Immutable; a few words for each extent, whatever the extent's size.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/dma_run.h"
@@ -64,15 +66,21 @@ class DmaMap {
 
  private:
   struct Piece {
-    std::uint64_t first_page;  ///< of the range
+    std::uint64_t first_page = 0;  ///< of the range
     FrameExtent frames;
-    bool joined;  ///< physically contiguous with the end of the piece before
+    bool joined = false;  ///< physically contiguous with the end of the piece before
   };
-  std::vector<Piece>::const_iterator piece_of(std::uint64_t page) const;
+  std::span<const Piece> pieces() const {
+    if (!several_.empty()) return several_;
+    return {&only_, std::size_t(only_.frames.count != 0)};
+  }
+  const Piece* pieces_end() const { return pieces().data() + pieces().size(); }
+  const Piece* piece_of(std::uint64_t page) const;
   std::uint64_t inner_leaves(const FrameExtent& frames, std::uint64_t first, std::uint64_t sizes) const;
 
   FrameLaw law_;
-  std::vector<Piece> pieces_;
+  Piece only_;                  ///< where there is one, as in most ranges: no memory of its own to allocate and to look up
+  std::vector<Piece> several_;  ///< where there are more
   Bytes lead_, length_;
 };
 

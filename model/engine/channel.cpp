@@ -5,6 +5,16 @@
 #include <cassert>
 
 namespace mtsim::engine {
+namespace {
+
+/// Whole cells in a span. Small numbers, as both nearly always are, take a fraction of the time to divide.
+std::uint32_t whole(Time span, Time cell) {
+  const auto n = static_cast<std::uint64_t>(span.raw), each = static_cast<std::uint64_t>(cell.raw);
+  if ((n | each) >> 32 == 0) return static_cast<std::uint32_t>(n) / static_cast<std::uint32_t>(each);
+  return static_cast<std::uint32_t>(n / each);
+}
+
+}  // namespace
 
 void Channel::more_trains() {
   constexpr std::size_t slab = 64;
@@ -22,7 +32,7 @@ void Channel::submit(unsigned agent, const Shape& shape, Notice* notice, Time ex
   const Time now = scheduler_.now();
   if (watcher_ != nullptr) [[unlikely]]
     watcher_->submitted(agent);
-  if (active_ != 0) settle(now);
+  if (free_ <= now) settle(now);
   ++usage_.requests;
   extra += latency_;
   // An idle channel sends the first cell at once, whoever comes next. Where that is all that the notice waits for, nothing is left to find
@@ -123,6 +133,7 @@ inline void Channel::mark(Train& train, Time at, Time counted) {
 }
 
 // Decisions that fall before or at `until`: at each the next agent in turn sends one cell; alone, an agent sends on without decisions.
+// Those who ask look first whether there is any: mostly there is none.
 void Channel::settle(Time until) {
   while (active_ != 0 && free_ <= until) {
     if ((active_ & (active_ - 1)) == 0) {
@@ -130,8 +141,7 @@ void Channel::settle(Time until) {
       Train& train = *queue.head;
       std::uint32_t fit = train.left;
       // The division only where the train is not over by then.
-      if (free_ + train.rest() > until + train.last)
-        fit = static_cast<std::uint32_t>((until - free_).raw / std::max<std::int64_t>(train.cell.raw, 1)) + 1;
+      if (free_ + train.rest() > until + train.last) fit = whole(until - free_, std::max(train.cell, ps(1))) + 1;
       send(train, std::min(train.left, fit));
       turn_ = (train.agent + 1) % agents;
       if (train.left == 0) finish(queue);
@@ -154,7 +164,7 @@ Time Channel::earliest_mark(const Train& train) const {
 
 void Channel::told(Train& train) {
   const Time now = scheduler_.now();
-  settle(now - train.extra);
+  if (free_ <= now - train.extra) settle(now - train.extra);
   const Time due = (train.marked ? train.mark : earliest_mark(train)) + train.extra;
   if (due > now) return scheduler_.arm(train, due);
   Notice& notice = *train.notice;
@@ -164,7 +174,7 @@ void Channel::told(Train& train) {
 }
 
 Time Channel::backlog(unsigned agent) {
-  settle(scheduler_.now());
+  if (free_ <= scheduler_.now()) settle(scheduler_.now());
   Time left;
   for (const Train* train = queues_[agent].head; train != nullptr; train = train->behind) left += train->rest();
   return left;

@@ -49,7 +49,8 @@ class Semaphore {
   void give(std::uint64_t n = 1) {
     settle();
     free_ += n;
-    draw_levels();
+    // Not what is taken again at once.
+    if (first_ == nullptr) draw_levels();
     while (first_ != nullptr && first_->n_ <= free_) {
       Take* next = first_;
       first_ = next->next_;

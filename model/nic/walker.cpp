@@ -34,25 +34,17 @@ class Walker::Merged : Waiter {
   Fetch& fetch_;
 };
 
-/// Keeps a look-up in the list of those that wait for lines.
-class Walker::Listed : public Walking {
- public:
-  Listed(Walker& walker, const ports::Query& of) : walker_(walker) {
-    query = &of;
-    next = walker.first_walk_;
-    if (next != nullptr) next->before = this;
-    walker.first_walk_ = this;
-  }
-  ~Listed() {
-    (before != nullptr ? before->next : walker_.first_walk_) = next;
-    if (next != nullptr) next->before = before;
-  }
-  Listed(const Listed&) = delete;
-  Listed& operator=(const Listed&) = delete;
+// Not by a guard in the look-up's frame: frames of look-ups that never end outlive the Walker.
+inline void Walker::list(Walking& walking) {
+  walking.next = first_walk_;
+  if (walking.next != nullptr) walking.next->before = &walking;
+  first_walk_ = &walking;
+}
 
- private:
-  Walker& walker_;
-};
+inline void Walker::unlist(const Walking& walking) {
+  (walking.before != nullptr ? walking.before->next : first_walk_) = walking.next;
+  if (walking.next != nullptr) walking.next->before = walking.before;
+}
 
 Walker::Walker(sc_core::sc_module_name module_name, engine::Scheduler& scheduler, std::unique_ptr<translate::Architecture> architecture,
                Settings settings)
@@ -274,7 +266,9 @@ engine::Task<int> Walker::walk(ports::Query& query) {
   std::uint32_t shape = 0;
   unsigned lines = 0;
   most_walking_ = std::max(most_walking_, ++walking_);
-  Listed listed(*this, query);
+  Walking listed;
+  listed.query = &query;
+  list(listed);
   for (;;) {
     co_await engine::Until(scheduler_, query.ready, query.order);
     const std::uint32_t kind = query.step.line_kind;
@@ -348,6 +342,7 @@ engine::Task<int> Walker::walk(ports::Query& query) {
   if (walk_row_) [[unlikely]]
     walk_row_.span("walk", begin, query.ready, {{"key", query.wish.key.raw}, {"address", query.address.raw}});
   --walking_;
+  unlist(listed);
   note_chain(shape, query.ready - begin);
   if (holds_place) walks_.give();
   co_return 0;

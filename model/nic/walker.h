@@ -140,7 +140,8 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   engine::Task<Again> look_again(ports::Query& query);
   Fetch* in_flight(std::uint32_t kind, std::uint64_t tag);
   void stop_at(const ports::Query& query, Time at);
-  class Listed;
+  void list(Walking& walking);
+  void unlist(const Walking& walking);
   void note_chain(std::uint32_t shape, Time span);
   void note(const ports::Query& query, ports::Cause cause, Time since) const;
   /// Whether it waits for a page fault to be served, which nobody does.

@@ -64,7 +64,7 @@ enum class Cause : std::uint8_t {
 inline constexpr std::array cause_names{"CPU",
                                         "own QP",
                                         "look-up before it",
-                                        "READ credits, fence",
+                                        "READ credits or fence",
                                         "contexts",
                                         "pipe",
                                         "buffer",

@@ -9,8 +9,10 @@
 
 namespace mtsim::program {
 
+/// Of a line that says what it expects.
+bool names_error(const Expectation&, int error);
 /// `error` is 0 or an errno value.
-bool allows_error(const Expectation&, int error);
+inline bool allows_error(const Expectation& e, int error) { return e.given ? names_error(e, error) : error == 0; }
 bool allows_status(const Expectation&, std::uint64_t wr, verbs::Status);
 
 /// `ok`, `EINVAL|ENOMEM`, `anything`: what allows_error accepts.

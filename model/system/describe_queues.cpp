@@ -100,7 +100,7 @@ void describe_fetches(const std::string& name, const nic::Walker& walker, std::v
     unsigned others = 0;
     for (const nic::Walker::Waiter* waiter = fetch->first; waiter != nullptr; waiter = waiter->next) ++others;
     if (queue.takes())
-      queue.add(fmt::format("{} line {} is being fetched, {} others wait for it", walker.kind_name(fetch->kind), fetch->tag, others));
+      queue.add(fmt::format("{} line {} is being fetched; others that wait for it: {}", walker.kind_name(fetch->kind), fetch->tag, others));
   }
 }
 

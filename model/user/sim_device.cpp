@@ -82,20 +82,6 @@ const std::set<std::string>& SimDevice::carried_out() {
   return words;
 }
 
-Progress SimDevice::spawn(Thread thread, engine::Flow flow) {
-  in_call_[thread] = true;
-  cpus->boundary(thread);
-  scheduler_.spawn(std::move(flow));
-  return Progress::pending;
-}
-
-/// A caller that makes no further call at once has ended, or waits for something that is not ours: its CPU is free.
-void SimDevice::finish(Thread thread, Caller& caller) {
-  in_call_[thread] = false;
-  caller.resume();
-  if (!in_call_[thread]) cpus->block(thread);
-}
-
 Progress SimDevice::ask_kernel(Thread thread, ports::Kernel::Answer answer, Reply& reply, Caller& caller) {
   return spawn(thread, kernel_flow(thread, std::move(answer), reply, caller));
 }

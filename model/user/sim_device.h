@@ -9,6 +9,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/scheduler.h"
@@ -115,9 +116,19 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
     QueueBuffer buffer{};
   };
 
-  verbs::Progress spawn(verbs::Thread thread, engine::Flow flow);
+  verbs::Progress spawn(verbs::Thread thread, engine::Flow flow) {
+    in_call_[thread] = true;
+    cpus->boundary(thread);
+    scheduler_.spawn(std::move(flow));
+    return verbs::Progress::pending;
+  }
   verbs::Progress ask_kernel(verbs::Thread thread, ports::Kernel::Answer answer, verbs::Reply& reply, verbs::Caller& caller);
-  void finish(verbs::Thread thread, verbs::Caller& caller);
+  /// A caller that makes no further call at once has ended, or waits for something that is not ours: its CPU is free.
+  void finish(verbs::Thread thread, verbs::Caller& caller) {
+    in_call_[thread] = false;
+    caller.resume();
+    if (!in_call_[thread]) cpus->block(thread);
+  }
   /// Null for a handle that stands for nothing (any more).
   Cq* find_cq(verbs::Handle cq) { return cq < cqs_.size() && cqs_[cq].alive ? &cqs_[cq] : nullptr; }
   Qp* find_qp(verbs::Handle qp) { return qp < qp_at_.size() && qp_at_[qp] != nullptr && qp_at_[qp]->alive ? qp_at_[qp] : nullptr; }

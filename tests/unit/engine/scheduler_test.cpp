@@ -193,7 +193,7 @@ TEST_CASE("samples are taken between steps at the times asked for, and make no r
   Bench bench(scheduler);
   std::vector<std::int64_t> sampled;
   std::vector<std::size_t> seen;
-  scheduler.set_sampler(ns(100), [&](Time now) {
+  scheduler.set_sampler(ns(350), [&](Time now) {
     sampled.push_back(now.raw);
     seen.push_back(bench.seen.size());
     return now + ns(250);
@@ -205,11 +205,10 @@ TEST_CASE("samples are taken between steps at the times asked for, and make no r
   scheduler.watch(deadline, us(50));
   sc_core::sc_start();
   CHECK(bench.seen == Seen{{ns(300), 1}, {ns(600), 1}, {ns(900), 1}});
-  REQUIRE(sampled == std::vector<std::int64_t>{100'000, 350'000, 600'000, 850'000});
+  REQUIRE(sampled == std::vector<std::int64_t>{350'000, 600'000, 850'000});
   // That of 600 comes after the step of the same time or before it, but not at another time.
-  CHECK(seen[0] == 0);
-  CHECK(seen[1] == 1);
-  CHECK(seen[3] == 2);
+  CHECK(seen[0] == 1);
+  CHECK(seen[2] == 2);
   CHECK(scheduler.now() == ns(900));
   CHECK(scheduler.timed_events() == 3);
 }

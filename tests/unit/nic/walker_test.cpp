@@ -146,3 +146,27 @@ TEST_CASE("a key that was looked up before is refused once its MR is gone", "[wa
   t.rig.run();
   CHECK(t.pair.cq->completions.at(1).status == Status::REM_ACCESS_ERR);
 }
+
+TEST_CASE("look-ups that miss are told by the lines that they waited for, one after the other", "[walker]") {
+  FreshNicRig rig(test::round_figures());
+  const verbs::Grant local = rig.register_memory(0, KiB(64)), remote = rig.register_memory(1, KiB(128));
+  NicRig::Pair pair = rig.connect();
+  // Both lines are missing; then another line of the MTT; then none.
+  for (const std::uint64_t page : {0, 8, 8}) {
+    rig.fill(pair, Opcode::read, {local.start.raw, 64, local.key}, remote.start.raw + page * 4096, remote.key);
+    rig.ring(pair, true);
+    rig.run();
+  }
+  const nic::Walker& walker = rig.hosts[1].nic->walker;
+  CHECK(walker.lookups() == 3);
+  CHECK(walker.walking() == 0);
+  CHECK(walker.most_walking() == 1);
+  REQUIRE(walker.chains().size() == 2);
+  CHECK(walker.chains()[0].shape == 0x21);  // mpt, then mtt
+  CHECK(walker.chains()[0].count == 1);
+  // A line each, from the miss to the edge at which it is there, and the second cache's look-up in between.
+  CHECK(walker.chains()[0].total == ps(294'000 + 6'000 + 294'000));
+  CHECK(walker.chains()[1].shape == 0x2);
+  CHECK(walker.chains()[1].total == ps(294'000));
+  CHECK(walker.chains()[1].longest == ps(294'000));
+}

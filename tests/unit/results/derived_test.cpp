@@ -88,6 +88,7 @@ TEST_CASE("every contradiction is named") {
   Report r = sample::report();
   r.operations[0].latency.add(ns(3), std::vector{ns(1), ns(1), ns(2)});
   r.operations[0].latency.add(ns(3), std::vector{ns(1), ns(1), ns(1)});
+  r.operations[0].waits[0].total = total(us(100));
   r.caches[0].hits = 7;
   r.resources[0].busy = us(101);
   r.resources[0].most_in_use = 3;
@@ -97,6 +98,7 @@ TEST_CASE("every contradiction is named") {
   CHECK(contradictions(r) == std::vector<std::string>{
                                  "write: the steps do not add up to the latency",
                                  "write: 4 latencies of 3 completed",
+                                 "write: waits for longer than the latency",
                                  "a.nic.mtt_cache: 10 look-ups, but 7 hits and 4 misses",
                                  "a.kernel.umr_qp: in use 101000000 ps, more than its time",
                                  "a.kernel.umr_qp: 3 units in use of 1",

@@ -35,6 +35,22 @@ TEST_CASE("the JSON has the sections that the command promises") {
   CHECK(j["registration"]["contention"]["a.kernel.umr_qp"]["full_from_threads"] == 1.0);
   CHECK(j["memory_series"]["a"]["at_ns"] == json({0.0, 1000.0}));
   CHECK(j["memory_series"]["a"]["swapped_bytes"] == json({0, 8192}));
+  // Of 3,401,501 ps of latency of two operations 301,200 are waits.
+  const json& waits = j["waits"]["write"];
+  CHECK(waits["service"]["mean_ns"] == 1550.1505);
+  CHECK(waits["waited_for"]["schedule: contexts"]["total_ps"] == 300'000);
+  CHECK(waits["waited_for"]["schedule: contexts"]["mean_ns"] == 150.0);
+  CHECK(waits["waited_for"]["schedule: contexts"]["p99_ns"] == 300.0);
+  CHECK(waits["waited_for"]["translation: walk slot"]["operations"] == 2);
+  CHECK(waits["service"]["share"].get<double>() + waits["waited_for"]["schedule: contexts"]["share"].get<double>() +
+            waits["waited_for"]["translation: walk slot"]["share"].get<double>() ==
+        Approx(1));
+  CHECK(j["miss_chains"]["a.nic"]["without_miss"] == 6);
+  CHECK(j["miss_chains"]["a.nic"]["chains"]["mtt"]["lookups"] == 3);
+  CHECK(j["miss_chains"]["a.nic"]["chains"]["mpt, mtt"]["length"] == 2);
+  CHECK(j["occupancy"]["at_ns"] == json({70'000.0, 120'000.0}));
+  CHECK(j["occupancy"]["units"]["a.nic.walker.walks"]["in_use"] == json({0.25, 31.9}));
+  CHECK(j["occupancy"]["units"]["a.nic.requests"]["in_use"] == json({16, 3}));
   CHECK(j["caches"]["a.nic.mtt_cache"]["miss_latency_mean_ns"] == 400.0);
   CHECK(j["resources"]["a.cpu"]["utilisation_share"] == 0.95);
   CHECK(j["resources"]["a.kernel.umr_qp"]["wait_mean_ns"] == 1000.0);

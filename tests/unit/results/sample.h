@@ -36,6 +36,8 @@ inline Report report() {
   write.completed = 3;
   write.bytes = KiB(8);
   write.latency = table({"doorbell", "translation", "wire"}, {{ns(100), ps(500), us(1)}, {ns(300), ps(1'001), us(2)}});
+  write.waits = {{"schedule: contexts", 1, TotalTime(ns(300).raw), ns(300), ns(300)},
+                 {"translation: walk slot", 2, TotalTime(ps(1'200).raw), ps(700), ps(700)}};
   r.operations.push_back(write);
   r.completions[std::size_t(verbs::Status::SUCCESS)] = 2;
   r.completions[std::size_t(verbs::Status::REM_ACCESS_ERR)] = 1;
@@ -56,6 +58,9 @@ inline Report report() {
   r.memory_series.push_back({"a", {Time(0), us(1)}, {MiB(64), MiB(63)}, {Bytes(0), MiB(1)}, {Bytes(0), KiB(8)}});
 
   r.caches.push_back({"a.nic.mtt_cache", 10, 6, 3, 1, 0, 1, 2, TotalTime(ns(1'600).raw), ns(500)});
+  r.miss_chains.push_back(
+      {"a.nic", 6, 2, {{"mpt, mtt", 2, 1, TotalTime(ns(900).raw), ns(900)}, {"mtt", 1, 3, TotalTime(us(1).raw), ns(400)}}});
+  r.occupancy = {us(20), {us(70), us(120)}, {{"a.nic.walker.walks", 32, false, {0.25, 31.9}}, {"a.nic.requests", 0, true, {16, 3}}}};
   r.resources.push_back({"a.kernel.umr_qp", ResourceKind::server, 1, us(40), 3, TotalTime(us(3).raw), us(2), 1, Bytes(0), ""});
   r.resources.push_back({"a.cpu", ResourceKind::cpu, 2, us(190), 9, TotalTime(0), Time(0), 2, Bytes(0), "2.1 GHz"});
   PcieStats up;
@@ -94,6 +99,9 @@ inline Report crowded() {
     o.opcode = verbs::Opcode(code);
     o.posted = o.completed = 123'456'789;
     o.latency = table(steps, {std::vector<Time>(steps.size(), ns(123'456))});
+    for (unsigned wait = 0; wait < 12; ++wait)
+      o.waits.push_back(
+          {"responder look-up: PCIe up: payload reads " + std::to_string(wait), 1, TotalTime(ns(20'000).raw), ns(20'000), ns(20'000)});
     r.operations.push_back(o);
   }
   r.registration.dereg_mr = r.registration.reg_mr;
@@ -105,6 +113,7 @@ inline Report crowded() {
       return item;
     };
     r.caches.push_back(renamed(r.caches.front(), &CacheStats::name));
+    r.miss_chains.push_back(renamed(r.miss_chains.front(), &MissChains::name));
     r.resources.push_back(renamed(r.resources.front(), &ResourceStats::name));
     r.pcie.push_back(renamed(r.pcie.front(), &PcieStats::name));
     r.cpus.push_back(renamed(r.cpus.front(), &CpuStats::host));

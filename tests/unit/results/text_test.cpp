@@ -69,7 +69,9 @@ TEST_CASE("a summary fits one screen whatever happened") {
   CHECK(line_count(text) <= 50);
   CHECK(longest_line(text) <= 100);
   CHECK(holds(text, "and 9 more opcodes"));
-  CHECK(holds(text, "(2 of 21)"));
+  CHECK(holds(text, "(1 of 21)"));
+  CHECK(holds(text, "What operations waited for (1 of "));
+  CHECK(holds(text, "Misses in a row (1 of "));
 }
 
 TEST_CASE("an interrupted run says so") {

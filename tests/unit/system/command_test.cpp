@@ -36,6 +36,7 @@ TEST_CASE("A program that waits for what cannot come ends with its places and ex
         "nothing moves any more, and these have not ended:\n"
         "  a.t0 at line 26: poll cq wr=2\n"
         "  a.nic: QP 0x11 (rts) has 1 requests outstanding: 1 sent or being sent, 0 in the NIC, 0 READs\n"
+        "    write wr=2 of 4.10 KB: taken up, not answered\n"
         "  b.nic: 1 packets were dropped: their QP was gone or not ready\n");
 }
 

@@ -1,8 +1,10 @@
 // Is what units have in use over time the same as what they had in use altogether, in few points however long the run?
 #include <catch2/catch.hpp>
 #include <cmath>
+#include <cstdlib>
 
 #include "results/csv.h"
+#include "support/run_command.h"
 #include "support/system_run.h"
 #include "system/occupancy.h"
 
@@ -80,4 +82,25 @@ TEST_CASE("a report with series is read as it was written") {
   results::JsonOptions options;
   const std::string json = results::to_json(r, options);
   CHECK(results::to_json(results::parse_json(json, "test").front().report, options) == json);
+}
+
+TEST_CASE("tools/plot draws what --occupancy wrote, and refuses what it did not") {
+  const TempFolder folder;
+  const std::string csv = folder.path("occ.csv"), picture = folder.path("occ.png");
+  const std::string config = folder.write("my.yaml", "extends: " MTSIM_SOURCE_DIR
+                                                     "/configs/base.yaml\nworkload: {operations: 50}\n"
+                                                     "variants:\n  few: {nic: {walks: 2}}\n  many: {}\n");
+  REQUIRE(run_command({"run", config, "--occupancy", csv}).code == 0);
+  const auto plot = [&](const std::string& arguments) {
+    const int status = std::system(("tools/plot " + arguments + " 2>" + folder.path("told")).c_str());
+    return WEXITSTATUS(status);
+  };
+  CHECK(plot(config + " " + picture) == 2);
+  CHECK(read_file(folder.path("told")) == "tools/plot: '" + config + "' was not written by mtsim run --occupancy\n");
+  if (std::system("command -v gnuplot >/dev/null") != 0) return;
+  CHECK(plot(csv + " " + picture) == 2);
+  CHECK(read_file(folder.path("told")) == "tools/plot: name one of the variants: few many\n");
+  CHECK(plot(csv + " " + picture + " none") == 2);
+  REQUIRE(plot(csv + " " + picture + " few") == 0);
+  CHECK(read_file(picture).starts_with("\x89PNG"));
 }

@@ -14,8 +14,8 @@ using namespace mtsim::test;
 namespace {
 
 const std::string base = "extends: " MTSIM_SOURCE_DIR "/configs/base.yaml\n";
-/// Columns that are not steps: those before them, and the last.
-constexpr std::size_t fixed = 11;
+/// Columns before the steps, the steps, and behind them service, waits and one more.
+constexpr std::size_t fixed = 11, steps = 16, behind = fixed + steps;
 
 struct Table {
   std::vector<std::string> header;
@@ -96,12 +96,17 @@ TEST_CASE("Every operation is a line, its steps add up, and the report says the 
 
     std::map<std::string, std::uint64_t> measured, bytes;
     std::map<std::string, std::map<std::string, std::int64_t>> totals;
+    std::map<std::string, std::int64_t> service;
     std::int64_t before = 0;
     for (std::size_t i = 0; i < ops.lines.size(); ++i) {
       std::int64_t sum = 0;
-      for (std::size_t step = fixed; step + 1 < ops.header.size(); ++step) sum += ps(ops.lines[i][step]);
+      for (std::size_t step = fixed; step < behind; ++step) sum += ps(ops.lines[i][step]);
       const std::int64_t end = ps(ops.at(i, "end_ns")), latency = ps(ops.at(i, "latency_ns"));
       REQUIRE(sum == latency);
+      std::int64_t parts = 0;
+      for (std::size_t part = behind; part + 1 < ops.header.size(); ++part) parts += ps(ops.lines[i][part]);
+      REQUIRE(parts == latency);
+      service[ops.at(i, "opcode")] += ops.at(i, "measured") == "yes" && ops.at(i, "status") == "SUCCESS" ? ps(ops.at(i, "service_ns")) : 0;
       REQUIRE(end - ps(ops.at(i, "begin_ns")) == latency);
       REQUIRE(end >= before);
       before = end;
@@ -110,7 +115,7 @@ TEST_CASE("Every operation is a line, its steps add up, and the report says the 
       ++measured[opcode];
       if (ops.at(i, "status") != "SUCCESS") continue;
       bytes[opcode] += std::stoull(ops.at(i, "bytes"));
-      for (std::size_t step = fixed; step + 1 < ops.header.size(); ++step) totals[opcode][ops.header[step]] += ps(ops.lines[i][step]);
+      for (std::size_t step = fixed; step < behind; ++step) totals[opcode][ops.header[step]] += ps(ops.lines[i][step]);
     }
     REQUIRE(measured.size() == json["operations"].size());
     for (const auto& [opcode, stats] : json["operations"].items()) {
@@ -120,6 +125,11 @@ TEST_CASE("Every operation is a line, its steps add up, and the report says the 
         INFO(step);
         CHECK(totals[opcode][step + "_ns"] == times["total_ps"]);
       }
+      if (!json["latency"].contains(opcode)) continue;
+      std::int64_t left = json["latency"][opcode]["total_ps"];
+      if (json["waits"].contains(opcode))
+        for (const auto& [kind, wait] : json["waits"][opcode]["waited_for"].items()) left -= wait["total_ps"].get<std::int64_t>();
+      CHECK(service[opcode] == left);
     }
   }
 }
@@ -156,7 +166,7 @@ TEST_CASE("Memory does not grow with the operations that are listed or drawn") {
   const auto with = [&](const char* operations, const char* option, const char* file) {
     return memory({"run", config, "--set", std::string("workload.operations=") + operations, option, folder.path(file)});
   };
-  // 100,000 lines are 19 MB; 20,000 operations are drawn in 135 MB.
+  // 100,000 lines are 38 MB; 20,000 operations are drawn in 135 MB.
   CHECK(with("100000", "--ops", "ops.csv") - with("5000", "--ops", "few.csv") < 4096);
   CHECK(with("20000", "--timeline", "all.json") - with("1000", "--timeline", "few.json") < 4096);
   std::size_t lines = 0;
