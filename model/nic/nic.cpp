@@ -59,7 +59,7 @@ Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const Ni
       cache_pool(if_any("cache_pool", settings.cache_pool)),
       walker("walker", sched, translation(settings, space), walker_settings(settings)),
       doorbell("doorbell", sched, qps_, switch_port),
-      scheduler("scheduler", sched, Clock(settings.nic.clock), settings.requester.prefetch),
+      scheduler("scheduler", sched, Clock(settings.nic.clock), settings.requester.prefetch, settings.requester.qp_pieces),
       requester("requester", sched, Clock(settings.nic.clock), settings.requester, switch_port, packets_),
       responder("responder", sched, Clock(settings.nic.clock), settings.responder, switch_port, packets_),
       completion("completion", sched),

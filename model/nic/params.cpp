@@ -91,6 +91,11 @@ void RequesterParams::declare(Declaration<RequesterParams>& d) {
       .range("1", "4096")
       .means("WQEs of a QP that are fetched ahead at most.")
       .source("estimate; not published");
+  d.field("qp_pieces", &RequesterParams::qp_pieces)
+      .standard("1")
+      .range("1", "65536")
+      .means("Requests (or pieces of them) of one QP between taking up and the end of their translation; they leave in order.")
+      .source("estimate; not published");
 }
 
 void ResponderParams::declare(Declaration<ResponderParams>& d) {
@@ -105,6 +110,11 @@ void ResponderParams::declare(Declaration<ResponderParams>& d) {
       .range("0ns", "10us")
       .means("From taking a packet up to its key look-up.")
       .source("estimate (N3)");
+  d.field("read_service", &ResponderParams::read_service)
+      .standard("0ns")
+      .range("0ns", "10us")
+      .means("What a READ or an atomic takes besides service, for the answer that is set up.")
+      .source("estimate; not published");
   d.field<std::uint32_t>("contexts", &ResponderParams::contexts)
       .standard("32")
       .range("1", "65536")

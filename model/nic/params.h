@@ -27,10 +27,11 @@ struct PipeParams {
 };
 struct RequesterParams : PipeParams {
   Bytes buffer{};
-  std::uint32_t prefetch{};
+  std::uint32_t prefetch{}, qp_pieces = 1;
   static void declare(Declaration<RequesterParams>& d);
 };
 struct ResponderParams : PipeParams {
+  Time read_service{};
   Bytes buffer{};
   std::uint32_t receive_prefetch{}, atomic_locks{};
   static void declare(Declaration<ResponderParams>& d);

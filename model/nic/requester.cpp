@@ -56,6 +56,7 @@ engine::Flow Requester::run() {
     pipe_.book(scheduler_.now(), params_.interval);
     ++pieces_;
     scheduler_.spawn(send(*qp, cut(*qp)));
+    if (qp->preparing < params_.qp_pieces) work->wake(*qp);
   }
 }
 
@@ -72,7 +73,7 @@ Requester::Piece Requester::cut(Qp& qp) {
     qp.request(piece.request).reading = true;
   }
   if (piece.request == qp.retired) qp.progress = scheduler_.now();
-  qp.preparing = true;
+  ++qp.preparing;
   if (piece.last) {
     qp.offset = 0;
     ++qp.next;
@@ -186,7 +187,7 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
     if (status != verbs::Status::SUCCESS) qp.halted = true;
   }
   contexts_.give();
-  qp.preparing = false;
+  --qp.preparing;
   work->wake(qp);
 
   co_await payload;

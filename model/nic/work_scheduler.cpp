@@ -5,8 +5,15 @@
 
 namespace mtsim::nic {
 
-WorkScheduler::WorkScheduler(sc_core::sc_module_name module_name, engine::Scheduler& scheduler, Clock clock, std::uint32_t prefetch)
-    : sc_module(module_name), dma("dma"), retirement("retirement"), scheduler_(scheduler), clock_(clock), prefetch_(prefetch) {}
+WorkScheduler::WorkScheduler(sc_core::sc_module_name module_name, engine::Scheduler& scheduler, Clock clock, std::uint32_t prefetch,
+                             std::uint32_t qp_pieces)
+    : sc_module(module_name),
+      dma("dma"),
+      retirement("retirement"),
+      scheduler_(scheduler),
+      clock_(clock),
+      prefetch_(prefetch),
+      qp_pieces_(qp_pieces) {}
 
 bool WorkScheduler::held(Qp& qp) {
   if (qp.offset != 0) return false;
@@ -18,7 +25,7 @@ bool WorkScheduler::held(Qp& qp) {
 void WorkScheduler::wake(Qp& qp) {
   if (!qp.may_send() || qp.halted || qp.waiting) return;
   if (!qp.fetching && qp.fetched != qp.producer && qp.fetched - qp.next < prefetch_) scheduler_.spawn(fetch(qp));
-  if (qp.listed || qp.preparing || qp.next == qp.fetched || held(qp)) return;
+  if (qp.listed || qp.preparing == qp_pieces_ || qp.next == qp.fetched || held(qp)) return;
   qp.listed = true;
   qp.next_listed = nullptr;
   (first_ ? last_->next_listed : first_) = &qp;

@@ -13,8 +13,8 @@ class WorkScheduler : public sc_core::sc_module, public WorkSource {
   sc_core::sc_port<ports::Dma> dma;
   sc_core::sc_port<Retirement> retirement;
 
-  /// `prefetch` WQEs of a QP are held ahead at most.
-  WorkScheduler(sc_core::sc_module_name name, engine::Scheduler& scheduler, Clock clock, std::uint32_t prefetch);
+  /// `prefetch` WQEs of a QP are held ahead at most; `qp_pieces` of its pieces are prepared at a time.
+  WorkScheduler(sc_core::sc_module_name name, engine::Scheduler& scheduler, Clock clock, std::uint32_t prefetch, std::uint32_t qp_pieces);
 
   void wake(Qp& qp) override;
   Qp* take() override;
@@ -31,7 +31,7 @@ class WorkScheduler : public sc_core::sc_module, public WorkSource {
 
   engine::Scheduler& scheduler_;
   Clock clock_;
-  std::uint32_t prefetch_;
+  std::uint32_t prefetch_, qp_pieces_;
   Qp* first_ = nullptr;
   Qp* last_ = nullptr;
   std::coroutine_handle<> requester_;

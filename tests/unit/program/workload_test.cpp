@@ -280,7 +280,7 @@ TEST_CASE("uniform reaches all of its footprint evenly and draws the same again"
   Shape shape = small_shape();
   shape.clients = shape.threads = shape.qps = 1;
   shape.operations = 64'000;
-  const auto workload = make_uniform(shape, {Bytes(32768), 4}, {3}), again = make_uniform(shape, {Bytes(32768), 4}, {3});
+  const auto workload = make_uniform(shape, {Bytes(32768), 4, Bytes()}, {3}), again = make_uniform(shape, {Bytes(32768), 4, Bytes()}, {3});
   std::map<std::pair<NameId, std::uint64_t>, std::uint64_t> hits;
   Op op, twin;
   const auto cursor = workload->cursor(0), other = again->cursor(0);
@@ -298,12 +298,24 @@ TEST_CASE("uniform reaches all of its footprint evenly and draws the same again"
   }
 }
 
+TEST_CASE("blocks lie a stride apart") {
+  Shape shape = small_shape();
+  shape.clients = shape.threads = shape.qps = 1;
+  shape.operations = 5;
+  const auto workload = make_sequential(shape, {Bytes(3 * 8192 + 5000), 1, Bytes(8192)});
+  std::vector<std::uint64_t> offsets;
+  Op op;
+  for (const auto cursor = workload->cursor(0); cursor->next(op);)
+    if (op.kind == Kind::post_send) offsets.push_back(op.to.offset);
+  CHECK(offsets == std::vector<std::uint64_t>{0, 8192, 16384, 0, 8192});
+}
+
 TEST_CASE("sequential threads start apart and wrap around") {
   Shape shape = small_shape();
   shape.clients = shape.qps = 1;
   shape.threads = 2;
   shape.operations = 20;
-  const auto workload = make_sequential(shape, {Bytes(16 * 512), 2});
+  const auto workload = make_sequential(shape, {Bytes(16 * 512), 2, Bytes()});
   std::vector<std::uint64_t> blocks;
   Op op;
   const NameId first = workload->names().find_object(workload->names().find_host("server").value(), "mr0");
