@@ -43,11 +43,10 @@ class RootComplex : public sc_core::sc_module, public ports::HostMemory {
   /// Where an address of the first device leads. Queues and tables of the driver keep their physical addresses, which lie below all that
   /// the table maps. Nothing when the IOMMU would refuse it.
   std::optional<Pa> resolve(Pa device) const;
-  /// A CPU writes memory at physical addresses, or takes it out of its caches: what devices find in the last-level cache then.
-  void cpu_writes(Pa address, Bytes length) {
+  void cpu_writes(Pa address, Bytes length) override {
     if (llc_) llc_->fill(address, length);
   }
-  void cpu_flushes(Pa address, Bytes length) {
+  void cpu_flushes(Pa address, Bytes length) override {
     if (llc_) llc_->flush(address, length);
   }
 

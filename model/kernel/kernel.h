@@ -32,6 +32,7 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   sc_core::sc_port<ports::Command, 0> command;
   sc_core::sc_port<ports::Umr, 0> umr;
   sc_core::sc_port<ports::Tables, 0> tables;
+  sc_core::sc_port<ports::Transfers, 0, sc_core::SC_ZERO_OR_MORE_BOUND> transfers;
 
   /// `frames` is the host's memory. Throws UserError when `driver` or `iommu` names a component that there is none of.
   Kernel(sc_core::sc_module_name name, engine::Scheduler& scheduler, const KernelParams& kernel, const DriverParams& driver,
@@ -55,6 +56,7 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   Answer rereg_mr(verbs::Thread thread, verbs::ReregMrRequest request) override;
   Answer dereg_mr(verbs::Thread thread, verbs::Handle mr) override;
   Answer advise_mr(verbs::Thread thread, verbs::AdviseMrRequest request) override;
+  Answer dma(verbs::Thread thread, verbs::DmaRequest request) override;
   Answer create_cq(verbs::Thread thread, ports::QueueMemory queue) override;
   Answer destroy_cq(verbs::Thread thread, verbs::Handle cq) override;
   Answer create_srq(verbs::Thread thread, verbs::Handle pd, ports::QueueMemory queue) override;

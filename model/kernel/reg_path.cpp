@@ -219,6 +219,17 @@ engine::Task<int> RegPath::destroy_mr(Call& call, const Mr& mr) {
   co_return co_await release_umem(call, mr);
 }
 
+std::optional<RegPath::Memory> RegPath::memory_of(verbs::Handle handle) const {
+  const Mr* mr = mrs_.find(handle);
+  if (mr == nullptr || mr->on_demand || mr->revoked || mr->dma.device == nullptr) return std::nullopt;
+  return Memory{mr->range.map, mr->dma.device};
+}
+
+bool RegPath::is_on_demand(verbs::Handle handle) const {
+  const Mr* mr = mrs_.find(handle);
+  return mr != nullptr && mr->on_demand != nullptr;
+}
+
 engine::Task<verbs::Reply> RegPath::dereg_mr(verbs::Thread thread, verbs::Handle handle) {
   Call call(parts_.scheduler, parts_.cpus, parts_.kernel, thread, ports::RegistrationRecord::Call::dereg_mr, laps_);
   verbs::Reply reply;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 
 #include "kernel/odp_path.h"
 #include "kernel/reg_parts.h"
@@ -19,6 +20,12 @@ class RegPath : private EndedCalls {
   engine::Task<verbs::Reply> rereg_mr(verbs::Thread thread, verbs::ReregMrRequest request);
   engine::Task<verbs::Reply> dereg_mr(verbs::Thread thread, verbs::Handle handle);
 
+  /// Memory of a pinned MR: its frames, and as the device addresses it. Nothing for any other.
+  struct Memory {
+    std::shared_ptr<const DmaMap> frames, device;
+  };
+  std::optional<Memory> memory_of(verbs::Handle mr) const;
+  bool is_on_demand(verbs::Handle mr) const;
   /// Null: nobody is told. A LapObserver is told of each step as well.
   void set_observer(ports::RegistrationObserver* observer) {
     observer_ = observer;

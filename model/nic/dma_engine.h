@@ -6,14 +6,13 @@
 
 #include <array>
 #include <deque>
-#include <memory>
 #include <string>
-#include <vector>
 
 #include "base/timeline.h"
 #include "engine/usage.h"
 #include "nic/credits.h"
 #include "nic/dma_stops.h"
+#include "nic/reuse_pool.h"
 #include "ports/dma.h"
 #include "ports/memory.h"
 #include "ports/pcie.h"
@@ -90,6 +89,10 @@ class DmaEngine : public sc_core::sc_module, public ports::Dma, engine::Timer {
   }
   /// A request for a translation asks what keeps state by its nature.
   bool stops(const ports::ReadBurst& burst) const { return keeps_state_ || burst.type == ports::AddressType::translation_request; }
+  bool relaxes(const ports::Posted& posted) const {
+    return posted.purpose == ports::Purpose::payload &&
+           (limits_.relaxed == ports::RelaxedOrdering::always || (limits_.relaxed == ports::RelaxedOrdering::by_mr && posted.relaxed));
+  }
 
   // Stops at the root complex, and credits (dma_stops.cpp).
   void came(ports::ReadBurst& burst);
@@ -122,12 +125,12 @@ class DmaEngine : public sc_core::sc_module, public ports::Dma, engine::Timer {
   Bytes bytes_, most_bytes_;  ///< of reads in flight, counted if there is a completion buffer
   std::deque<HeldWrite> held_writes_;
   Time read_held_{-1};  ///< since when the first read has waited for credits; negative: it does not
-  StopPool<CreditReturn> credit_returns_;
+  ReusePool<CreditReturn> credit_returns_;
   Time next_look_{INT64_MAX};  ///< the earliest time for which a look for credits is armed
   bool room_armed_ = false;
   engine::Usage credit_usage_;
-  StopPool<ReadStop> read_stops_;
-  StopPool<WriteStop> write_stops_;
+  ReusePool<ReadStop> read_stops_;
+  ReusePool<WriteStop> write_stops_;
   bool drawn_ = false;
   std::array<TimelineRow, engine::Channel::agents> rows_;  ///< by agent
 };

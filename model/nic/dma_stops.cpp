@@ -77,7 +77,7 @@ void WriteStop::first_came() {
   access.address = part_.address;
   access.length = part_.length;
   access.translated = engine_->translated(part_.posted.type, part_.posted.purpose);
-  access.relaxed = part_.posted.relaxed;
+  access.relaxed = engine_->relaxes(part_.posted);
   effect_ = engine_->memory->write(access, engine_->scheduler_.now());
   if (part_.tlps == 1) last_came();
 }

@@ -2,7 +2,6 @@
 // object that waits in the wheel; they are used again and again.
 #pragma once
 
-#include <memory>
 #include <vector>
 
 #include "engine/scheduler.h"
@@ -75,29 +74,6 @@ class CreditReturn : engine::Timer {
 
  private:
   DmaEngine* engine_ = nullptr;
-};
-
-/// Objects that are handed out and come back. No allocation once there are as many as are in use at a time.
-template <class Stop>
-class StopPool {
- public:
-  Stop& take() {
-    if (free_ == nullptr) {
-      all_.push_back(std::make_unique<Stop>());
-      return *all_.back();
-    }
-    Stop& stop = *free_;
-    free_ = stop.next_free;
-    return stop;
-  }
-  void give(Stop& stop) {
-    stop.next_free = free_;
-    free_ = &stop;
-  }
-
- private:
-  std::vector<std::unique_ptr<Stop>> all_;
-  Stop* free_ = nullptr;
 };
 
 }  // namespace mtsim::nic

@@ -66,7 +66,8 @@ Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const Ni
       requester("requester", sched, Clock(settings.nic.clock), settings.requester, switch_port, packets_),
       responder("responder", sched, Clock(settings.nic.clock), settings.responder, switch_port, packets_),
       completion("completion", sched),
-      firmware("firmware", sched, Clock(settings.nic.clock), settings.firmware, switch_port) {
+      firmware("firmware", sched, Clock(settings.nic.clock), settings.firmware, switch_port),
+      transfers("transfers", sched, settings.transfers, switch_port) {
   dma.link(link);
   dma.memory(memory);
   walker.dma(dma);
@@ -98,6 +99,8 @@ Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const Ni
   firmware.dma(dma);
   firmware.memory(memory);
   firmware.tables(walker);
+  transfers.dma(dma);
+  transfers.log(log);
 }
 
 void Nic::wire_second_level(const NicSettings& settings) {

@@ -15,6 +15,7 @@
 #include "nic/qp_table.h"
 #include "nic/requester.h"
 #include "nic/responder.h"
+#include "nic/transfers.h"
 #include "nic/walker.h"
 #include "nic/work_scheduler.h"
 #include "ports/wire.h"
@@ -79,6 +80,7 @@ class Nic : public sc_core::sc_module, public ports::QueuePairs, public ports::N
   Responder responder;
   Completion completion;
   Firmware firmware;
+  TransferUnit transfers;
 
   const QpTable& queue_pairs() const { return qps_; }
   /// Packets for QPs that do not exist, or are not ready.

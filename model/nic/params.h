@@ -4,6 +4,7 @@
 #include "base/parameter.h"
 #include "base/units.h"
 #include "nic/cache_params.h"
+#include "nic/transfers.h"
 #include "translate/architecture.h"
 
 namespace mtsim::nic {
@@ -56,6 +57,7 @@ struct NicSettings {
   MptLevel2Params mpt_level2 = {};
   MttLevel2Params mtt_level2 = {};
   CachePoolParams cache_pool = {};
+  TransferParams transfers = defaults<TransferParams>();
 };
 
 }  // namespace mtsim::nic

@@ -121,8 +121,10 @@ verbs::Status Requester::unfit(const Qp& qp, const ports::Wqe& wqe) {
   return refused ? verbs::Status::LOC_QP_OP_ERR : verbs::Status::SUCCESS;
 }
 
-engine::Flow Requester::fetch(Pa address, Bytes length, engine::Order order) {
+engine::Flow Requester::fetch(Pa address, Bytes length, engine::Order order, ReadJoin& join) {
+  join.begin();
   co_await ports::DmaRead(*dma.operator->(), address, length, ports::Agent::payload, order);
+  join.end();
 }
 
 // The life of one piece, from taking up to the wire.
@@ -148,6 +150,7 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
   query.judged = query.ready = begin;
   Pa from;
   Bytes run;
+  ReadJoin others;  // runs before the last
   if (gathers) {
     std::uint64_t skip = piece.offset, left = piece.bytes;
     for (std::uint32_t i = 0; i < wqe.sge_count && left != 0 && status == verbs::Status::SUCCESS && qp.still(attempt); ++i) {
@@ -165,7 +168,7 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
           status = verbs::Status::LOC_PROT_ERR;
           break;
         }
-        if (run.raw != 0) scheduler_.spawn(fetch(from, run, order));
+        if (run.raw != 0) scheduler_.spawn(fetch(from, run, order, others));
         from = query.physical;
         run = std::min(query.length, Bytes(std::min<std::uint64_t>(left, sge.length - skip)));
         skip += run.raw;
@@ -176,7 +179,6 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
   } else {
     co_await engine::Until(scheduler_, begin, order);
   }
-  // Reads of one agent come back in order: the last one's end is the end of all.
   ports::DmaRead payload(*dma.operator->(), from, status == verbs::Status::SUCCESS ? run : Bytes{}, ports::Agent::payload, order);
   payload.start();
   if (qp.still(attempt)) {
@@ -189,6 +191,7 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
   work->wake(qp);
 
   co_await payload;
+  co_await others;
   const Time in_nic = scheduler_.now();
   co_await qp.sends.turn(ticket);
   Time sent = scheduler_.now();

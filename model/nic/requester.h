@@ -6,6 +6,7 @@
 #include "engine/semaphore.h"
 #include "engine/server.h"
 #include "nic/params.h"
+#include "nic/read_join.h"
 #include "nic/units.h"
 #include "ports/dma.h"
 #include "ports/translator.h"
@@ -53,7 +54,7 @@ class Requester : public sc_core::sc_module, public PacketSink {
   engine::Flow send(Qp& qp, Piece piece);
   engine::Flow accept(Qp& qp);
   void over(Qp& qp, std::uint32_t index, verbs::Status status);
-  engine::Flow fetch(Pa address, Bytes length, engine::Order order);
+  engine::Flow fetch(Pa address, Bytes length, engine::Order order, ReadJoin& join);
   std::uint64_t headers(verbs::Opcode opcode, const Piece& piece) const;
   static verbs::Status unfit(const Qp& qp, const ports::Wqe& wqe);
   ports::Packet& packet_for(Qp& qp, const ports::Wqe& wqe, const Piece& piece);

@@ -9,6 +9,7 @@
 #include "engine/semaphore.h"
 #include "engine/server.h"
 #include "nic/params.h"
+#include "nic/read_join.h"
 #include "nic/units.h"
 #include "ports/dma.h"
 #include "ports/translator.h"
@@ -58,8 +59,8 @@ class Responder : public sc_core::sc_module, public PacketSink {
   void answer(Qp& qp, const ports::Packet& request, verbs::Nak nak);
   void send_answer(Qp& qp, ports::Packet& reply, verbs::Nak nak);
   engine::Flow acknowledge(Qp& qp, ports::Packet& reply);
-  engine::Flow respond(Qp& qp, ports::Packet& reply, Pa from, Bytes last_run);
-  engine::Flow fetch(Pa address, Bytes length, engine::Order order);
+  engine::Flow respond(Qp& qp, ports::Packet& reply, Pa from, Bytes last_run, ReadJoin* others);
+  engine::Flow fetch(Pa address, Bytes length, engine::Order order, ReadJoin& join);
   ports::Packet& reply_to(const Qp& qp, const ports::Packet& request, ports::Packet::Kind kind);
 
   engine::Scheduler& scheduler_;
@@ -72,6 +73,7 @@ class Responder : public sc_core::sc_module, public PacketSink {
   engine::Semaphore contexts_;
   engine::Buffer buffer_;
   std::vector<std::unique_ptr<engine::Semaphore>> locks_;  ///< for the words that atomics change
+  ReusePool<ReadJoin> joins_;
   std::uint64_t dropped_ = 0;
   Naks naks_;
 };

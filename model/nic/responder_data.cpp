@@ -56,7 +56,7 @@ engine::Task<int> Responder::data(Qp& qp, ports::Packet& packet) {
       }
       const Bytes run = std::min(query.length, Bytes(packet.payload.raw - done));
       co_await ports::WriteRoom(*dma.operator->());
-      dma->write(query.physical, run, nullptr);
+      dma->write(query.physical, run, nullptr, {ports::Purpose::payload, query.relaxed});
       done += run.raw;
     }
   }

@@ -27,6 +27,7 @@ engine::Task<int> Responder::read(Qp& qp, ports::Packet& packet) {
     if (nak != verbs::Nak::none || bytes == 0) co_await engine::Until(scheduler_, clock_.edge(begin), qp.responder_order);
     Pa from;
     Bytes run;
+    ReadJoin* others = nullptr;  // runs before the last, if there are any
     for (std::uint64_t done = 0; nak == verbs::Nak::none && done < bytes;) {
       query.address = Iova(packet.address + offset + done);
       if (!translator->probe(query, std::max(begin, clock_.edge(scheduler_.now())))) co_await translator->walk(query);
@@ -37,13 +38,17 @@ engine::Task<int> Responder::read(Qp& qp, ports::Packet& packet) {
         nak = verbs::Nak::remote_access;
         break;
       }
-      if (run.raw != 0) scheduler_.spawn(fetch(from, run, query.order));
+      if (run.raw != 0) {
+        if (others == nullptr) others = &joins_.take();
+        scheduler_.spawn(fetch(from, run, query.order, *others));
+      }
       from = query.physical;
       run = std::min(query.length, Bytes(bytes - done));
       done += run.raw;
     }
     contexts_.give();
     if (qp.life != life || nak != verbs::Nak::none) {
+      if (others != nullptr) others->forsake(joins_);
       buffer_.give_at(scheduler_.now(), Bytes(bytes));
       packet.stamp[moved] = scheduler_.now();
       if (qp.life == life) refuse(qp, packet, nak, verbs::Status::SUCCESS);
@@ -59,20 +64,25 @@ engine::Task<int> Responder::read(Qp& qp, ports::Packet& packet) {
     // The first and the last packet of a response carry an AETH; a response of one packet carries one.
     const std::uint64_t aeths = reply.packets == 1 ? (reply.first || reply.last) : unsigned(reply.first) + unsigned(reply.last);
     reply.wire = Bytes(reply.packets * format_.overhead.raw + bytes + aeths * format_.aeth.raw);
-    scheduler_.spawn(respond(qp, reply, from, run));
+    scheduler_.spawn(respond(qp, reply, from, run, others));
   } while (offset < packet.length);
   co_return 0;
 }
 
-engine::Flow Responder::fetch(Pa address, Bytes length, engine::Order order) {
+engine::Flow Responder::fetch(Pa address, Bytes length, engine::Order order, ReadJoin& join) {
+  join.begin();
   co_await ports::DmaRead(*dma.operator->(), address, length, ports::Agent::payload, order);
+  join.end();
 }
 
-// Reads of one agent come back in order, so the end of the last run's read is the end of all.
-engine::Flow Responder::respond(Qp& qp, ports::Packet& reply, Pa from, Bytes last_run) {
+engine::Flow Responder::respond(Qp& qp, ports::Packet& reply, Pa from, Bytes last_run, ReadJoin* others) {
   Turnstile::Ticket ticket;
   qp.answers.enter(ticket);
   co_await ports::DmaRead(*dma.operator->(), from, last_run, ports::Agent::payload, qp.responder_order);
+  if (others != nullptr) {
+    co_await *others;
+    joins_.give(*others);
+  }
   reply.stamp[moved] = scheduler_.now();
   co_await qp.answers.turn(ticket);
   const Bytes bytes = reply.payload;

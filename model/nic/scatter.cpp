@@ -24,7 +24,7 @@ engine::Task<bool> scatter(const Scatter& units, Qp& qp, std::uint32_t pd, std::
       co_await ports::WriteRoom(units.dma);
       if (qp.life != life) co_return true;
       const Bytes run = std::min(query.length, Bytes(std::min<std::uint64_t>(left, sge.length - skip)));
-      units.dma.write(query.physical, run, nullptr);
+      units.dma.write(query.physical, run, nullptr, {ports::Purpose::payload, query.relaxed});
       skip += run.raw;
       left -= run.raw;
     }

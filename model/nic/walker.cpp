@@ -135,6 +135,7 @@ bool Walker::advance(ports::Query& query, Time& clock) {
           query.ready = clock;
           return true;
         }
+        query.relaxed = verbs::has(query.step.grant->access, verbs::Access::relaxed_ordering);
         architecture_->step(query.walk, 0, query.step);
         if (settings_.deepest_first) [[unlikely]]
           deepen(query);

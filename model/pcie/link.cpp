@@ -20,6 +20,13 @@ void count(TlpCount& c, const ports::Tlps& tlps, Bytes header) {
 }
 
 void declare_buffers(Declaration<LinkParams>& d) {
+  using ports::RelaxedOrdering;
+  d.choice("relaxed_ordering", &LinkParams::relaxed_ordering,
+           {{"never", RelaxedOrdering::never}, {"by_mr", RelaxedOrdering::by_mr}, {"always", RelaxedOrdering::always}})
+      .standard("by_mr")
+      .means(
+          "Which writes of payload may take effect while earlier ones wait for the IOMMU: none, those to MRs with access flag ro, or all.")
+      .source("mlx5: by mkey (IBV_ACCESS_RELAXED_ORDERING), where the function's Device Control register allows it");
   d.field("completion_buffer", &LinkParams::completion_buffer)
       .standard("0B")
       .range("0B", "64MiB")
@@ -125,6 +132,7 @@ ports::PcieLimits Link::limits() const {
   limits.max_payload = params_.max_payload;
   limits.max_read_request = params_.max_read_request;
   limits.tags = params_.tags;
+  limits.relaxed = params_.relaxed_ordering;
   limits.completion = params_.most_completed();
   limits.completion_buffer = params_.completion_buffer;
   limits.read_credits = params_.read_credits;

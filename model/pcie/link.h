@@ -17,6 +17,7 @@ struct LinkParams {
   std::uint32_t generation{}, lanes{}, tags{};
   std::uint32_t read_credits{}, write_credits{};
   Bytes write_data_credits, completion_buffer;
+  ports::RelaxedOrdering relaxed_ordering{};
   Bytes max_payload{}, max_read_request{}, completion{};
   Bytes read_header{}, completion_header{}, write_header{};
   double efficiency{};

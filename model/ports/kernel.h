@@ -116,6 +116,7 @@ class Kernel : public virtual sc_core::sc_interface {
   virtual Answer dereg_mr(verbs::Thread thread, verbs::Handle mr) = 0;
   /// The elements of the request must live until the answer.
   virtual Answer advise_mr(verbs::Thread thread, verbs::AdviseMrRequest request) = 0;
+  virtual Answer dma(verbs::Thread thread, verbs::DmaRequest request) = 0;
   virtual Answer create_cq(verbs::Thread thread, QueueMemory queue) = 0;
   virtual Answer destroy_cq(verbs::Thread thread, verbs::Handle cq) = 0;
   virtual Answer create_srq(verbs::Thread thread, verbs::Handle pd, QueueMemory queue) = 0;

@@ -49,6 +49,9 @@ class HostMemory : public virtual sc_core::sc_interface {
   virtual Time read_latency(Pa address) const = 0;
   /// From the arrival of a posted write at the root complex until a CPU sees it.
   virtual Time write_latency(Pa address) const = 0;
+  /// A CPU writes memory, or takes it out of its caches (clflush): what devices then find in a last-level cache.
+  virtual void cpu_writes(Pa /*address*/, Bytes /*length*/) {}
+  virtual void cpu_flushes(Pa /*address*/, Bytes /*length*/) {}
   /// Physically contiguous memory for rings, tables and mailboxes (dma_alloc_coherent). Never fails in a sane configuration: running
   /// out is reported as the user's mistake.
   virtual Pa allocate(Bytes length, Bytes align) = 0;

@@ -5,10 +5,12 @@
 #include <memory>
 #include <systemc>
 
+#include "base/dma_map.h"
 #include "base/units.h"
 #include "engine/flow.h"
 #include "ports/queues.h"
 #include "translate/architecture.h"
+#include "verbs/device.h"
 #include "verbs/types.h"
 
 namespace mtsim::ports {
@@ -81,6 +83,13 @@ class Umr : public virtual sc_core::sc_interface {
   /// One WQE: doorbell, fetch of the 192-byte WQE, fetch of the list, table writes, CQE; finishes when the CQE's interrupt has been
   /// raised. Several may be under way; the NIC writes tables for one at a time.
   virtual engine::Task<int> post(const Request& request) = 0;
+};
+
+/// Transfers that the NIC's own programs make.
+class Transfers : public virtual sc_core::sc_interface {
+ public:
+  /// `request` as the program made it, with a window that fits in `memory`, at the device's addresses. Finishes with the last transfer.
+  virtual engine::Task<int> transfer(const verbs::DmaRequest& request, const DmaMap& memory) = 0;
 };
 
 /// What a CPU store to a table in host memory changes (the `store` table writer).

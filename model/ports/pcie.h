@@ -1,6 +1,7 @@
 // The PCIe link, seen from its two ends.
 #pragma once
 
+#include <cstdint>
 #include <systemc>
 
 #include "base/units.h"
@@ -15,11 +16,15 @@ struct Tlps {
   Bytes payload;
 };
 
+/// Which writes of payload carry the attribute of relaxed ordering (Device Control, Enable Relaxed Ordering).
+enum class RelaxedOrdering : std::uint8_t { never, by_mr, always };
+
 /// What was negotiated for a device when the bus was set up.
 /// Sizes but that of the completion buffer are powers of two.
 struct PcieLimits {
   Bytes max_payload, max_read_request;
   std::uint32_t tags = 1;
+  RelaxedOrdering relaxed = RelaxedOrdering::never;
   Bytes completion;         ///< most that a completion of the root complex carries
   Bytes completion_buffer;  ///< of the NIC: bytes of reads in flight at most; 0: no bound
   // Flow control of the root complex's receive buffers: TLPs, and bytes of data of writes, that it has room for; 0: no bound.

@@ -41,8 +41,9 @@ struct Query {
   verbs::Verdict verdict = verbs::Verdict::granted;
   bool fault = false;  ///< granted, but there is no translation
   Pa physical;
-  Bytes length;        ///< contiguous bytes from there on
-  Time judged, ready;  ///< when the key was judged, when the translation is there
+  Bytes length;          ///< contiguous bytes from there on
+  bool relaxed = false;  ///< the key's MR was registered with relaxed ordering
+  Time judged, ready;    ///< when the key was judged, when the translation is there
 
   // The Walker's.
   translate::Walk walk;

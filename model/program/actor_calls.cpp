@@ -38,6 +38,9 @@ Progress Actor::issue_call() {
       return issue_rereg_mr();
     case Kind::advise_mr:
       return issue_advise_mr();
+    case Kind::dma:
+      op_.dma.mr = scene_.objects.handle(op_.id, ObjectKind::mr);
+      return op_.dma.mr == 0 ? lack(op_.id) : device_->dma(thread_, op_.dma, reply_, *this);
     case Kind::create_srq:
       return issue_create_srq();
     case Kind::create_qp:

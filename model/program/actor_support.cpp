@@ -33,6 +33,7 @@ const std::set<std::string>& carried_out() {
       "rereg_mr",
       "dereg_mr",
       "advise_mr",
+      "dma",
       "create_cq",
       "destroy_cq",
       "create_srq",

@@ -39,6 +39,7 @@ enum class Kind : std::uint8_t {
   rereg_mr,
   dereg_mr,
   advise_mr,
+  dma,
   alloc_mr,
   alloc_mw,
   bind_mw,
@@ -131,6 +132,7 @@ struct Op {
   verbs::MmapRequest mmap;
   verbs::CreateQpRequest create_qp;  ///< handles unset; names in pd, cq, recv_cq, srq
   verbs::QpState state = verbs::QpState::init;
+  verbs::DmaRequest dma;  ///< mr unset; its name is `id`
 
   // Work requests.
   std::uint64_t wr = 0;

@@ -56,6 +56,9 @@ constexpr Shape shape_of(Kind kind) {
               keys(pd, sge),
               ok | keys(flush),
               "advise_mr prefetch|prefetch_write|prefetch_no_fault pd=PD sge=SGE,... [flush=0|1]"};
+    case Kind::dma:
+      return {uses, Wanted::region, keys(type, len, n), ok | keys(depth, window, seed, cache, by),
+              "dma MR type=read|write|write_read len=N n=N [depth=N] [window=N] [seed=N] [cache=as_is|warm|cold] [by=engine|core]"};
     case Kind::alloc_mr:
       return {makes, Wanted::region, keys(pd, max), ok, "alloc_mr MR pd=PD max=N"};
     case Kind::alloc_mw:

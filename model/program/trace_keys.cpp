@@ -48,6 +48,7 @@ bool LineParser::read_request(Key key, std::string_view text, Op& op) {
     case Key::add:
       return values_.number(text, op.add);
     case Key::n:
+      if (op.kind == Kind::dma) return values_.number(text, op.dma.count, {.low = 1});
       return values_.number(text, op.count, {.low = 1});
     case Key::wait:
       if (text != "spin" && text != "event")
@@ -89,12 +90,14 @@ bool LineParser::read_object(Key key, std::string_view text, Op& op) {
     case Key::srq:
       return values_.own(text, Wanted::srq, op.srq);
     case Key::type:
+      if (op.kind == Kind::dma) return values_.word(text, dma_words(), "a kind of transfer", op.dma.kind);
       if (op.kind == Kind::alloc_mw) return values_.number(text, op.mw_type, {.low = 1, .high = 2});
       return values_.word(text, qp_type_words(), "a type of QP", op.create_qp.type);
     case Key::addr:
       return values_.address(text, op.address);
     case Key::len:
       if (op.kind == Kind::mmap) return values_.number(text, op.mmap.length.raw, bytes);
+      if (op.kind == Kind::dma) return values_.number(text, op.dma.length.raw, {.low = 1, .units = true});
       op.whole = op.kind == Kind::reg_mr && text == "all";
       return op.whole || values_.number(text, op.length, bytes);
     case Key::access:
@@ -107,6 +110,7 @@ bool LineParser::read_object(Key key, std::string_view text, Op& op) {
     case Key::max:
       return values_.number(text, op.number, {.high = std::numeric_limits<std::uint32_t>::max()});
     case Key::depth:
+      if (op.kind == Kind::dma) return values_.number(text, op.dma.depth, {.low = 1});
       return values_.number(text, op.depth);
     case Key::flush:
       return values_.flag(text, op.flag);
@@ -120,6 +124,17 @@ bool LineParser::read_object(Key key, std::string_view text, Op& op) {
 
 bool LineParser::read_memory(Key key, std::string_view text, Op& op) {
   switch (key) {
+    case Key::window:
+      return values_.number(text, op.dma.window.raw, {.low = 1, .units = true});
+    case Key::seed:
+      return values_.number(text, op.dma.seed);
+    case Key::cache:
+      return values_.word(text, cache_words(), "a state of the caches", op.dma.cache);
+    case Key::by:
+      if (text != "engine" && text != "core")
+        return values_.fail(text, [&] { return fmt::format("{} must be engine or core", quote(text)); });
+      op.dma.direct = text == "core";
+      return true;
     case Key::off:
       return values_.number(text, op.offset, bytes);
     case Key::page:

@@ -45,11 +45,11 @@ std::string Words::choices() const {
 }
 
 const Words& kind_words() {
-  static const Words words({"mmap",         "munmap",      "mprotect",  "touch",    "copy",      "migrate",    "swapout",   "memlock",
-                            "cap_ipc_lock", "fork",        "fork_init", "madvise",  "alloc_pd",  "dealloc_pd", "reg_mr",    "rereg_mr",
-                            "dereg_mr",     "advise_mr",   "alloc_mr",  "alloc_mw", "bind_mw",   "dealloc_mw", "create_cq", "destroy_cq",
-                            "create_srq",   "destroy_srq", "create_qp", "connect",  "modify_qp", "destroy_qp", "post_send", "post_recv",
-                            "post_srq",     "poll",        "barrier",   "compute",  "sleep",     "query_qp",   "event"});
+  static const Words words({"mmap",         "munmap",     "mprotect",    "touch",     "copy",     "migrate",    "swapout",    "memlock",
+                            "cap_ipc_lock", "fork",       "fork_init",   "madvise",   "alloc_pd", "dealloc_pd", "reg_mr",     "rereg_mr",
+                            "dereg_mr",     "advise_mr",  "dma",         "alloc_mr",  "alloc_mw", "bind_mw",    "dealloc_mw", "create_cq",
+                            "destroy_cq",   "create_srq", "destroy_srq", "create_qp", "connect",  "modify_qp",  "destroy_qp", "post_send",
+                            "post_recv",    "post_srq",   "poll",        "barrier",   "compute",  "sleep",      "query_qp",   "event"});
   return words;
 }
 
@@ -73,7 +73,8 @@ const Words& key_words() {
                             "rnr_timer", "rd_atomic", "dest_rd_atomic",
                             "mtu",       "state",     "n",
                             "wait",      "idle",      "hazard",
-                            "expect"});
+                            "window",    "seed",      "cache",
+                            "by",        "expect"});
   return words;
 }
 
@@ -130,6 +131,16 @@ const Words& madvise_words() {
 
 const Words& advise_mr_words() {
   static const Words words({"prefetch", "prefetch_write", "prefetch_no_fault"});
+  return words;
+}
+
+const Words& dma_words() {
+  static const Words words({"read", "write", "write_read"});
+  return words;
+}
+
+const Words& cache_words() {
+  static const Words words({"as_is", "warm", "cold"});
   return words;
 }
 

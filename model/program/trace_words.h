@@ -86,6 +86,10 @@ enum class Key : std::uint8_t {
   wait,
   idle,
   hazard,
+  window,
+  seed,
+  cache,
+  by,
   expect,
 };
 inline constexpr unsigned key_count = unsigned(Key::expect) + 1;
@@ -112,6 +116,8 @@ const Words& prot_words();      ///< rw r none
 const Words& backing_words();   ///< in the order of verbs::Backing
 const Words& madvise_words();
 const Words& advise_mr_words();
+const Words& dma_words();     ///< in the order of verbs::DmaRequest::Kind
+const Words& cache_words();   ///< in the order of verbs::DmaRequest::Cache
 const Words& event_words();   ///< asynchronous events, as ibv_event_type without its prefix
 const Words& hazard_words();  ///< none stale foreign
 

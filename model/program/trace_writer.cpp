@@ -148,6 +148,9 @@ void TraceWriter::details(const Op& op) {
       sges(op);
       if (op.flag) text(" flush=1");
       return;
+    case Kind::dma:
+      transfers(op.dma);
+      return;
     case Kind::alloc_mr:
       number("max", op.number);
       return;
@@ -186,6 +189,18 @@ void TraceWriter::details(const Op& op) {
     default:
       return;
   }
+}
+
+void TraceWriter::transfers(const verbs::DmaRequest& dma) {
+  fmt::format_to(std::back_inserter(line_), " type={}", dma_words()[static_cast<std::size_t>(dma.kind)]);
+  bytes("len", dma.length.raw);
+  number("n", dma.count);
+  number_unless(1, "depth", dma.depth);
+  if (dma.window.raw != 0) bytes("window", dma.window.raw);
+  number_unless(0, "seed", dma.seed);
+  if (dma.cache != verbs::DmaRequest::Cache::as_is)
+    fmt::format_to(std::back_inserter(line_), " cache={}", cache_words()[static_cast<std::size_t>(dma.cache)]);
+  if (dma.direct) text(" by=core");
 }
 
 void TraceWriter::mapping(const verbs::MmapRequest& map) {

@@ -27,6 +27,7 @@ class TraceWriter {
  private:
   void subject(const Op&);
   void objects(const Op&);
+  void transfers(const verbs::DmaRequest&);
   void mapping(const verbs::MmapRequest&);
   void range(const Op&);
   void queue_pair(const Op&);

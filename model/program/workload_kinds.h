@@ -62,6 +62,16 @@ struct RegistrationCacheParams {
   static void declare(Declaration<RegistrationCacheParams>&);
 };
 
+/// Of `dma`, beside the footprint and the seed.
+struct DmaParams {
+  enum class Order : std::uint8_t { random, sequential };
+  verbs::DmaRequest::Kind type{};
+  Order order{};
+  verbs::DmaRequest::Cache cache{};
+  bool engine{};
+  static void declare(Declaration<DmaParams>&);
+};
+
 std::vector<Complaint> check(const Shape&, const PoolParams&);
 std::vector<Complaint> check(const Shape&, const FootprintParams&);
 std::vector<Complaint> check(const Shape&, const LadderParams&);
@@ -72,6 +82,7 @@ std::unique_ptr<Workload> make_pool(const Shape&, const PoolParams&);
 std::unique_ptr<Workload> make_per_op(const Shape&, const PoolParams&, const PerOpParams&);
 std::unique_ptr<Workload> make_uniform(const Shape&, const FootprintParams&, const UniformParams&);
 std::unique_ptr<Workload> make_sequential(const Shape&, const FootprintParams&);
+std::unique_ptr<Workload> make_dma(const Shape&, const FootprintParams&, const UniformParams&, const DmaParams&);
 std::unique_ptr<Workload> make_ladder(const Shape&, const LadderParams&);
 std::unique_ptr<Workload> make_chunked(const Shape&, const ChunkedParams&);
 std::unique_ptr<Workload> make_registration_cache(const Shape&, const RegistrationCacheParams&);

@@ -241,6 +241,26 @@ void tables(Page& page, const Report& r, const Room& room) {
       });
 }
 
+/// What the bytes of each direction were for, as a share of its time: they add up to how busy it is.
+void purposes(Page& page, const Report& r, const Room& room) {
+  static const std::vector<std::string> names{"payload", "tables", "wqes", "cqes", "commands", "doorbells"};
+  const double window = seconds(r.window());
+  const auto bytes = [&](const PcieStats& p, const std::string& purpose) {
+    const auto found =
+        std::find_if(r.counters.begin(), r.counters.end(), [&](const Counter& c) { return c.name == p.name + "." + purpose; });
+    return found == r.counters.end() ? 0.0 : static_cast<double>(found->value);
+  };
+  table(
+      page, room, "PCIe by purpose", names, r.pcie, [](const PcieStats& p) { return p.reads + p.writes + p.completions; },
+      [&](const PcieStats& p) {
+        std::vector<std::string> cells{"  " + p.name};
+        const auto all = static_cast<double>((p.payload + p.header).raw);
+        for (const std::string& name : names)
+          cells.push_back(all <= 0 || window <= 0 ? "0.0 %" : human::percent(bytes(p, name) / all * seconds(p.busy) / window));
+        return cells;
+      });
+}
+
 void unexpected(Page& page, const Report& r, const Room& room) {
   if (r.unexpected_total == 0) return;
   page.gap();
@@ -268,6 +288,7 @@ std::string composed(const Report& r, TextOptions options, const Room& room) {
   }
   page.gap();
   tables(page, r, room);
+  purposes(page, r, room);
   unexpected(page, r, room);
   return page.text();
 }

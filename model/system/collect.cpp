@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "system/collect_caches.h"
+#include "system/collect_pcie.h"
 
 namespace mtsim::system {
 namespace {
@@ -189,6 +190,8 @@ void add_resources(const std::string& name, Host& host, std::uint32_t number, re
   if (const engine::Server* lock = device.dma_mapper().rbtree_lock(); lock != nullptr)
     add(resource(kernel_name(name, number) + "iova_rbtree", ResourceKind::server, 1, lock->usage()));
   if (number == 0) add_shared_state(name, host, report);
+  if (const host::Iommu* iommu = host.root_complex.iommu(); iommu != nullptr && number == 0)
+    add(resource(name + ".iommu.walks", ResourceKind::pool, iommu->places(), iommu->usage(report.window_end)));
   add(resource(on + ".dma.tags", ResourceKind::pool, nic.dma.tags(), nic.dma.tag_usage()));
   add(resource(on + ".dma.write_buffer", ResourceKind::pool, 1, nic.dma.write_usage()));
   add(resource(on + ".requester.pipe", ResourceKind::server, 1, nic.requester.pipe().usage()));
@@ -246,7 +249,11 @@ void add_counters(const std::string& name, Host& host, results::Report& report) 
   const auto add = [&](const char* what, const char* unit, const char* meaning, std::uint64_t value) {
     report.counters.push_back({name + "." + what, unit, meaning, value});
   };
-  for (const Host::Adapter& adapter : host.adapters()) add_nic_counters(name, adapter, report);
+  for (const Host::Adapter& adapter : host.adapters()) {
+    add_nic_counters(name, adapter, report);
+    collect_purposes(name + "." + adapter.pcie_name, adapter.pcie.counts(), report);
+  }
+  collect_root_complex(name, host.root_complex, report);
   const ports::RegistrationCost& cost = host.registrations.cost();
   add("kernel.pages_pinned", "count", "base pages pinned or unpinned by registrations", cost.pages.raw);
   add("kernel.pin_batches", "count", "calls of pin_user_pages", cost.batches);

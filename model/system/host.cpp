@@ -48,6 +48,7 @@ void Host::wire(const Adapter& adapter, ports::Network& network) {
   kernel.command(adapter.nic.firmware);
   kernel.umr(adapter.nic.firmware);
   kernel.tables(adapter.nic.walker);
+  kernel.transfers(adapter.nic.transfers);
 }
 
 }  // namespace mtsim::system

@@ -165,6 +165,7 @@ HostSettings read_host(const Config& whole, const std::string& host) {
   s.nic.requester = config.read<nic::RequesterParams>();
   s.nic.responder = config.read<nic::ResponderParams>();
   s.nic.firmware = config.read<nic::FirmwareParams>();
+  s.nic.transfers = config.read<nic::TransferParams>();
   check_host(config, s);
   place(s);
   return s;

@@ -42,6 +42,8 @@ void subtract(results::Report& report, const results::Report& start) {
     p.header -= s.header;
     p.tag_stalls -= s.tag_stalls;
     p.tag_stall_time -= s.tag_stall_time;
+    p.credit_stalls -= s.credit_stalls;
+    p.credit_stall_time -= s.credit_stall_time;
     p.busy -= s.busy;
   }
   for (std::size_t i = 0; i < report.cpus.size(); ++i) {

@@ -85,6 +85,9 @@ class WatchedDevice final : public verbs::Device {
   Progress dereg_mr(Thread t, Handle mr, Reply& r, Caller& c) override {
     return pass(t, "dereg_mr", r, c, [&](Caller& w) { return inner_.dereg_mr(t, mr, r, w); });
   }
+  Progress dma(Thread t, const verbs::DmaRequest& d, Reply& r, Caller& c) override {
+    return pass(t, "dma", r, c, [&](Caller& w) { return inner_.dma(t, d, r, w); });
+  }
   Progress advise_mr(Thread t, const verbs::AdviseMrRequest& m, Reply& r, Caller& c) override {
     return pass(t, "advise_mr", r, c, [&](Caller& w) { return inner_.advise_mr(t, m, r, w); });
   }

@@ -40,6 +40,7 @@ const std::set<std::string>& SimDevice::carried_out() {
       "dealloc_pd",
       "dereg_mr",
       "destroy_cq",
+      "dma",
       "destroy_qp",
       "destroy_srq",
       "fork",

@@ -54,6 +54,7 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
   verbs::Progress rereg_mr(verbs::Thread, const verbs::ReregMrRequest&, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress dereg_mr(verbs::Thread, verbs::Handle mr, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress advise_mr(verbs::Thread, const verbs::AdviseMrRequest&, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress dma(verbs::Thread, const verbs::DmaRequest&, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress create_cq(verbs::Thread, std::uint32_t depth, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress destroy_cq(verbs::Thread, verbs::Handle cq, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress create_srq(verbs::Thread, const verbs::CreateSrqRequest&, verbs::Reply&, verbs::Caller&) override;

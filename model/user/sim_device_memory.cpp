@@ -63,6 +63,11 @@ Progress SimDevice::dereg_mr(Thread t, Handle mr, Reply& reply, Caller& caller) 
   return spawn(t, dereg_mr_flow(t, mr, reply, caller));
 }
 
+/// As drivers of programmable NICs have it, through a call of their own.
+Progress SimDevice::dma(Thread t, const verbs::DmaRequest& request, Reply& reply, Caller& caller) {
+  return ask_kernel(t, kernel->dma(t, request), reply, caller);
+}
+
 /// ibv_advise_mr is the kernel's alone.
 Progress SimDevice::advise_mr(Thread t, const verbs::AdviseMrRequest& request, Reply& reply, Caller& caller) {
   return ask_kernel(t, kernel->advise_mr(t, request), reply, caller);

@@ -127,6 +127,26 @@ struct AdviseMrRequest {
   std::span<const Sge> sges;
 };
 
+/// Transfers between the device's own memory and an MR's, which a program on the device makes: what measures DMA alone.
+struct DmaRequest {
+  enum class Kind : std::uint8_t {
+    read,        ///< of host memory
+    write,       ///< each lasts until a CPU would see it
+    write_read,  ///< a write, and at once a read of the same bytes, which pushes it: timed together
+  };
+  /// How the CPU has left the memory: as it is, just written, or taken out of the caches.
+  enum class Cache : std::uint8_t { as_is, warm, cold };
+  Handle mr = 0;
+  Kind kind = Kind::read;
+  Bytes length;             ///< of each transfer; they begin at multiples of it, rounded up to 64 B
+  std::uint32_t count = 1;  ///< transfers
+  std::uint32_t depth = 1;  ///< in flight at once, at most
+  Bytes window;             ///< from the start of the MR; 0: all of it
+  std::uint64_t seed = 0;   ///< of random places; 0: one after the other, and again from the start
+  Cache cache = Cache::as_is;
+  bool direct = false;  ///< by the device's processors themselves; otherwise by its DMA engine, with descriptors
+};
+
 struct SendRequest {
   std::uint64_t wr = 0;
   Opcode opcode = Opcode::write;
@@ -184,6 +204,9 @@ class Device {
   virtual Progress rereg_mr(Thread, const ReregMrRequest&, Reply&, Caller&) = 0;
   virtual Progress dereg_mr(Thread, Handle mr, Reply&, Caller&) = 0;
   virtual Progress advise_mr(Thread, const AdviseMrRequest&, Reply&, Caller&) = 0;
+  /// Until the last has ended. EINVAL: there is no such MR, or the window is not within it or too small for a transfer; EOPNOTSUPP: it is
+  /// on demand.
+  virtual Progress dma(Thread, const DmaRequest&, Reply&, Caller&) = 0;
   virtual Progress create_cq(Thread, std::uint32_t depth, Reply&, Caller&) = 0;
   virtual Progress destroy_cq(Thread, Handle cq, Reply&, Caller&) = 0;
   virtual Progress create_srq(Thread, const CreateSrqRequest&, Reply&, Caller&) = 0;

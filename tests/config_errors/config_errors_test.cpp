@@ -61,6 +61,21 @@ TEST_CASE("Values within a range that no hardware has are refused at their place
   CHECK(run_with("host: {memory: {size: 65MiB}}\n") == "my.yaml:2:23: host.memory.size: must be a whole number of 64MiB regions\n");
 }
 
+TEST_CASE("Credits, buffers, IOTLBs and caches that cannot be are refused at the place of what does not fit") {
+  CHECK(run_with("pcie: {completion: 32B}\n") == "my.yaml:2:20: pcie.completion: must be 0B, or from 64B to pcie.max_payload\n");
+  CHECK(run_with("pcie: {completion_buffer: 511B}\n") ==
+        "my.yaml:2:27: pcie.completion_buffer: must be 0B, or hold what one request asks for: pcie.max_read_request\n");
+  CHECK(run_with("pcie: {write_data_credits: 64B}\n") ==
+        "my.yaml:2:28: pcie.write_data_credits: must be 0B, or be enough for one write of pcie.max_payload\n");
+  CHECK(run_with("host: {iommu: {levels: 2}}\n") == "my.yaml:2:24: host.iommu.levels: must be 0, or 3 to 5\n");
+  CHECK(run_with("host: {iommu: {iotlb_ways: 5}}\n") ==
+        "my.yaml:2:28: host.iommu.iotlb_ways: must divide host.iommu.iotlb_entries, which is 112\n");
+  CHECK(run_with("host: {llc: {size: 1000B}}\n") ==
+        "my.yaml:2:20: host.llc.size: must be a whole number of sets: of 20 ways of 64B each\n");
+  CHECK(run_with("host: {llc: {write_ways: 21}}\n") == "my.yaml:2:26: host.llc.write_ways: must not be above host.llc.ways, which is 20\n");
+  CHECK(run_with("workload: {kind: dma, seed: 0}\n") == "my.yaml:2:29: workload.seed: must not be 0 in a workload of the kind dma\n");
+}
+
 TEST_CASE("Keys that do not fit the places for contexts are refused, and contexts that do not fit the table space") {
   CHECK(run_with("nic: {contexts: 1048576}\ndriver: {keys: random_start}\n") ==
         "my.yaml:2:17: nic.contexts: must be 16777216 for driver.keys 'random_start', whose keys lie that far apart\n");

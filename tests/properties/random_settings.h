@@ -52,6 +52,14 @@ class RandomSettings {
     choose("nic.mtt_cache.level2.lines", {"0", "16"});
     choose("nic.mtt_cache.level2.replacement", {"plru", "drrip"});
     if (number("nic.mtt_cache.level2.lines") == 0) choose("nic.cache_pool.lines", {"0", "32"});
+    choose("host.iommu.iotlb_entries", {"0", "5", "112"});
+    choose("host.iommu.structure_entries", {"0", "4"});
+    choose("host.iommu.walks", {"1", "6"});
+    choose("host.llc.size", {"0B", "1MiB"});
+    choose("host.llc.ways", {"16"});
+    choose("pcie.read_credits", {"0", "1", "16"});
+    choose("pcie.write_credits", {"0", "1", "16"});
+    choose("pcie.completion_buffer", {"0B", "4KiB"});
   }
 
   const std::string& text(const std::string& path) const { return values_.at(path); }

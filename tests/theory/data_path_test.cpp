@@ -107,14 +107,14 @@ void check(const Side& expected, test::NicRig::Host& host) {
   CHECK(host.nic->mtt_cache->counts().lookups == expected.lookups);
   CHECK(host.nic->mpt_cache->counts().cold == (expected.lookups == 0 ? 0 : 1));
   CHECK(host.nic->mtt_cache->counts().cold == expected.lines.size());
-  CHECK(c.reads.tlps == expected.read_tlps);
-  CHECK(c.reads.header_bytes == expected.read_tlps * 24);
-  CHECK(c.completions.tlps == expected.completion_tlps);
-  CHECK(c.completions.payload_bytes == expected.read_bytes);
-  CHECK(c.completions.header_bytes == expected.completion_tlps * 20);
-  CHECK(c.writes.tlps == expected.write_tlps);
-  CHECK(c.writes.payload_bytes == expected.write_bytes);
-  CHECK(c.writes.header_bytes == expected.write_tlps * 24);
+  CHECK(c.reads.all().tlps == expected.read_tlps);
+  CHECK(c.reads.all().header_bytes == expected.read_tlps * 24);
+  CHECK(c.completions.all().tlps == expected.completion_tlps);
+  CHECK(c.completions.all().payload_bytes == expected.read_bytes);
+  CHECK(c.completions.all().header_bytes == expected.completion_tlps * 20);
+  CHECK(c.writes.all().tlps == expected.write_tlps);
+  CHECK(c.writes.all().payload_bytes == expected.write_bytes);
+  CHECK(c.writes.all().header_bytes == expected.write_tlps * 24);
 }
 
 }  // namespace

@@ -147,10 +147,10 @@ TEST_CASE("a scatter-gather list is one message: each entry judged and moved by 
   const auto& near = rig.hosts[0].link->counts();
   const auto& far = rig.hosts[1].link->counts();
   if (opcode == Opcode::write) {
-    CHECK(far.writes.payload_bytes == 4600);
+    CHECK(far.writes.all().payload_bytes == 4600);
     CHECK(rig.fabric.counts(1).payload_bytes == 4600);
   } else {
-    CHECK(near.writes.payload_bytes == 4600 + 64);  // and the CQE
+    CHECK(near.writes.all().payload_bytes == 4600 + 64);  // and the CQE
     CHECK(rig.fabric.counts(0).payload_bytes == 4600);
   }
 }

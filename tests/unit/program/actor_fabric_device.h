@@ -45,6 +45,7 @@ class FabricDevice final : public verbs::Device {
     return made(r, c, answer);
   }
   Progress dereg_mr(Thread, Handle, Reply& r, Caller& c) override { return finish({}, r, c); }
+  Progress dma(Thread, const verbs::DmaRequest&, Reply& r, Caller& c) override { return finish({}, r, c); }
   Progress advise_mr(Thread, const verbs::AdviseMrRequest&, Reply& r, Caller& c) override { return finish({}, r, c); }
   Progress create_cq(Thread, std::uint32_t, Reply& r, Caller& c) override { return made(r, c); }
   Progress destroy_cq(Thread, Handle cq, Reply& r, Caller& c) override { return refuse(fabric_.cqs[cq].users != 0 ? EBUSY : 0, r, c); }

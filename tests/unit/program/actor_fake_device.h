@@ -126,6 +126,9 @@ class FakeDevice final : public verbs::Device {
                  answer, r, c);
   }
   Progress dereg_mr(Thread, Handle, Reply& r, Caller& c) override { return reply("dereg_mr", {}, r, c); }
+  Progress dma(Thread, const verbs::DmaRequest& q, Reply& r, Caller& c) override {
+    return reply(fmt::format("dma {} of {} x {}", q.mr, q.count, q.length.raw), {}, r, c);
+  }
   Progress advise_mr(Thread, const verbs::AdviseMrRequest& q, Reply& r, Caller& c) override {
     std::string text = fmt::format("advise_mr {} flush {}", unsigned(q.advice), q.flush);
     for (const verbs::Sge& sge : q.sges) text += fmt::format(" {:x}:{}:{:x}", sge.address, sge.length, sge.lkey.raw);

@@ -176,6 +176,8 @@ a.t0 rereg_mr mr trans addr=buf len=4K pd=pd access=lw,rw
 a.t0 rereg_mr mr access=0
 a.t0 advise_mr prefetch pd=pd sge=buf+0:4K:all,all+4K:8K
 a.t0 advise_mr prefetch_no_fault pd=pd sge=mr:1 flush=1
+a.t0 dma mr type=read len=64 n=1000 depth=38 window=4K seed=7 cache=warm by=core
+a.t0 dma mr type=write_read len=8 n=1 cache=cold by=engine expect=EINVAL
 a.t0 alloc_mr fast pd=pd max=16
 a.t0 alloc_mw mw pd=pd type=1
 a.t0 alloc_mw mw2 pd=pd type=2

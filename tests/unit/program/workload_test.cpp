@@ -46,6 +46,7 @@ std::vector<std::unique_ptr<Workload>> those_without_posts(const Shape& shape, b
   cache.most_regions = 7;
   cache.remap_every = remap ? 1 : 0;
   out.push_back(make_registration_cache(shape, cache));
+  out.push_back(make_dma(shape, {Bytes(65536), 1}, {7}, defaults<DmaParams>()));
   // 18 pages in chunks of 4, or in one MR a NIC.
   using Touch = ChunkedParams::Touch;
   out.push_back(make_chunked(shape, {Bytes(18 * 4096), Bytes(remap ? 4 * 4096 : 0), 2, 3, touched ? Touch::all : Touch::one}));
