@@ -17,44 +17,39 @@ namespace {
 
 class Direct final : public Architecture {
  public:
-  explicit Direct(const ArchitectureOptions& options) : at_(options.space.base), kinds_{{"mpt", Bytes(64)}, {"mtt", Bytes(64)}} {}
+  explicit Direct(const ArchitectureOptions& options) : base_(options.space.base) {}
   const std::vector<LineKind>& line_kinds() const override { return kinds_; }
   bool build(const Region& region, TableWrites& out) override {
-    out = stage(region);
+    staged_[region.grant.key.index()] = region;
+    out.ticket = region.grant.key.index();
     return region.map->contiguous();
   }
-  TableWrites drop(Key key) override { return stage({{key}}); }
+  TableWrites drop(Key key) override {
+    staged_[key.index()] = Region();
+    return {key.index(), base_, base_};
+  }
   void commit(const TableWrites& writes, Stale& stale) override {
-    const Region& now = staged_[writes.ticket];
-    regions_[now.grant.key.index()] = now;
-    stale.lines(0, now.grant.key.index(), 1);
+    regions_[writes.ticket] = staged_[writes.ticket];
+    stale.lines(0, writes.ticket, 1);
   }
   void step(Walk& walk, Content, Step& out) const override {
     const auto of = regions_.find(walk.key.index());
     const std::uint32_t stage = walk.stage++;
     out.kind = stage == 0 ? Step::Kind::read : stage == 1 ? Step::Kind::judge : Step::Kind::done;
-    if (stage == 0) {
-      out.tag = walk.key.index();
-      out.address = at_ + kinds_[0].line * out.tag;
-    } else if (stage == 1) {
-      out.grant = of == regions_.end() ? nullptr : &of->second.grant;
-    } else {
-      const DmaRun run = of->second.map->at(Bytes(walk.address.raw - of->second.grant.start.raw));
-      out.address = run.start;
-      out.length = run.length;
-    }
+    out.tag = walk.key.index();
+    if (stage == 0) out.address = base_ + kinds_[0].line * out.tag;
+    out.grant = of == regions_.end() ? nullptr : &of->second.grant;
+    if (stage < 2) return;
+    const DmaRun run = of->second.map->at(Bytes(walk.address.raw - out.grant->start.raw));
+    out.address = run.start;
+    out.length = run.length;
   }
   Content content(std::uint32_t, std::uint64_t) const override { return 0; }
 
  private:
-  TableWrites stage(const Region& region) {
-    staged_.push_back(region);
-    return {static_cast<std::uint32_t>(staged_.size() - 1), at_ + Bytes(64) * region.grant.key.index(), at_};
-  }
-  Pa at_;
-  std::vector<LineKind> kinds_;
-  std::vector<Region> staged_;
-  std::map<std::uint32_t, Region> regions_;
+  Pa base_;
+  std::vector<LineKind> kinds_{{"mpt", Bytes(64), false}, {"mtt", Bytes(64), false}};
+  std::map<std::uint32_t, Region> staged_, regions_;  // by the index of their keys
 };
 
 const Architectures::Entrant direct("direct", "a line for each key, over contiguous memory",

@@ -44,7 +44,7 @@ struct Bench {
   engine::Flow write(Pa to, Bytes length, int who) {
     co_await ports::WriteRoom(dma);
     begun.push_back(scheduler.now());
-    co_await ports::DmaWrite(dma, to, length, Order(static_cast<std::uint64_t>(who)));
+    co_await ports::DmaWrite(dma, to, length, Order(static_cast<std::uint64_t>(who)), ports::Purpose::payload);
     ended.push_back(who);
   }
   void run() { sc_core::sc_start(); }
