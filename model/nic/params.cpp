@@ -109,6 +109,11 @@ void RequesterParams::declare(Declaration<RequesterParams>& d) {
       .range("1", "65536")
       .means("Requests of a QP in its turn, with nic.requester.qp_order 'burst'.")
       .source("estimate; not published");
+  d.field("qp_pieces", &RequesterParams::qp_pieces)
+      .standard("1")
+      .range("1", "65536")
+      .means("Requests (or pieces of them) of one QP between taking up and the end of their translation; they leave in order.")
+      .source("estimate; not published");
 }
 
 void ResponderParams::declare(Declaration<ResponderParams>& d) {
@@ -123,6 +128,11 @@ void ResponderParams::declare(Declaration<ResponderParams>& d) {
       .range("0ns", "10us")
       .means("From taking a packet up to its key look-up.")
       .source("estimate (N3)");
+  d.field("read_service", &ResponderParams::read_service)
+      .standard("0ns")
+      .range("0ns", "10us")
+      .means("What a READ or an atomic takes besides service, for the answer that is set up.")
+      .source("estimate; not published");
   d.field<std::uint32_t>("contexts", &ResponderParams::contexts)
       .standard("32")
       .range("1", "65536")

@@ -114,13 +114,14 @@ struct Qp {
   bool receives() const { return !destroyed && (state == verbs::QpState::rtr || state == verbs::QpState::rts); }
 
   // Send queue. Indices run on: retired <= next <= fetched <= producer.
-  std::uint32_t producer = 0;  ///< as the last doorbell said
-  std::uint32_t fetched = 0;   ///< WQEs in the NIC
-  std::uint32_t next = 0;      ///< the request being cut into pieces
-  std::uint32_t retired = 0;   ///< the oldest one outstanding
-  std::uint64_t offset = 0;    ///< bytes of request `next` already taken up
-  std::uint32_t reads = 0;     ///< READs and atomics outstanding
-  bool fetching = false, listed = false, preparing = false;
+  std::uint32_t producer = 0;   ///< as the last doorbell said
+  std::uint32_t fetched = 0;    ///< WQEs in the NIC
+  std::uint32_t next = 0;       ///< the request being cut into pieces
+  std::uint32_t retired = 0;    ///< the oldest one outstanding
+  std::uint64_t offset = 0;     ///< bytes of request `next` already taken up
+  std::uint32_t reads = 0;      ///< READs and atomics outstanding
+  std::uint32_t preparing = 0;  ///< pieces between taking up and the end of their translation
+  bool fetching = false, listed = false;
   bool halted = false;  ///< a request failed: nothing further is taken up
   Qp* next_listed = nullptr;
   std::uint32_t turn = 0;  ///< requests taken up in its turn; 0: it stands behind the others

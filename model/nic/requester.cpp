@@ -73,6 +73,7 @@ engine::Flow Requester::run() {
     Piece piece = cut(*qp);
     piece.busy = busy;
     scheduler_.spawn(send(*qp, piece));
+    if (qp->preparing < params_.qp_pieces) work->wake(*qp);
   }
 }
 
@@ -90,11 +91,11 @@ bool Requester::contexts_at_hand(Qp& qp, Time& busy) {
 
 engine::Flow Requester::bring_contexts(Qp& qp, Time at, bool own, bool of_request) {
   const std::uint32_t attempt = qp.attempt;
-  qp.preparing = true;
+  qp.listed = true;  // nobody lines it up meanwhile
   if (!own) co_await qp_contexts_->fetch(qp, at, qp.requester_order);
   else co_await engine::Until(scheduler_, at, qp.requester_order);
   if (!of_request && qp.still(attempt)) co_await request_contexts_->fetch(qp, qp.next, true);
-  qp.preparing = false;
+  qp.listed = false;
   qp.contexts_in_hand = qp.still(attempt) && qp.may_send() && !qp.halted && !qp.waiting;
   work->wake(qp);
 }
@@ -112,7 +113,7 @@ Requester::Piece Requester::cut(Qp& qp) {
     qp.request(piece.request).reading = true;
   }
   if (piece.request == qp.retired) qp.progress = scheduler_.now();
-  qp.preparing = true;
+  ++qp.preparing;
   if (piece.last) {
     qp.offset = 0;
     ++qp.next;
@@ -224,7 +225,7 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
     if (status != verbs::Status::SUCCESS) qp.halted = true;
   }
   contexts_.give();
-  qp.preparing = false;
+  --qp.preparing;
   work->wake(qp);
 
   co_await payload;

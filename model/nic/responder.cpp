@@ -24,6 +24,7 @@ Responder::Responder(sc_core::sc_module_name module_name, engine::Scheduler& sch
   // The pipe moves at edges: its spans are whole cycles.
   params_.interval = clock_.edge(params_.interval);
   params_.service = clock_.edge(params_.service);
+  params_.read_service = clock_.edge(params_.read_service);
   for (std::uint32_t i = 0; i < params.atomic_locks; ++i) locks_.push_back(std::make_unique<engine::Semaphore>(scheduler, 1));
 }
 
@@ -119,7 +120,7 @@ void Responder::advance(Qp& qp, const ports::Packet& packet) {
   qp.expected_offset = packet.last ? 0 : packet.offset + packet.payload.raw;
 }
 
-Time Responder::take_up() { return pipe_.book(clock_.edge(scheduler_.now()), params_.interval).start + params_.service; }
+Time Responder::take_up(Time more) { return pipe_.book(clock_.edge(scheduler_.now()), params_.interval).start + params_.service + more; }
 
 ports::Packet& Responder::reply_to(const Qp& qp, const ports::Packet& request, ports::Packet::Kind kind) {
   ports::Packet& reply = packets_.take();

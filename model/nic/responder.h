@@ -57,8 +57,8 @@ class Responder : public sc_core::sc_module, public PacketSink {
   engine::Task<int> atomic(Qp& qp, ports::Packet& packet);
   engine::Flow modify(Qp& qp, ports::Packet& reply, Pa word);
   engine::Task<int> read(Qp& qp, ports::Packet& packet);
-  /// Takes a place in the pipe: the time at which look-ups begin.
-  Time take_up();
+  /// Takes a place in the pipe: the time at which look-ups begin, which what is to be done `more` puts off.
+  Time take_up(Time more = {});
   void answer(Qp& qp, const ports::Packet& request, verbs::Nak nak);
   void send_answer(Qp& qp, ports::Packet& reply, verbs::Nak nak);
   engine::Flow acknowledge(Qp& qp, ports::Packet& reply);

@@ -20,7 +20,7 @@ engine::Task<int> Responder::read(Qp& qp, ports::Packet& packet) {
     const std::uint64_t bytes = std::min(qp.train, packet.length - offset);
     co_await buffer_.take(Bytes(bytes));
     co_await contexts_.take();
-    const Time begin = take_up();
+    const Time begin = take_up(params_.read_service);
     packet.stamp[taken_up] = packet.stamp[judged] = packet.stamp[translated] = begin;
     verbs::Nak nak =
         offset == 0 ? verbs::check_request(verbs::Opcode::read, qp.attributes.access, qp.attributes.dest_rd_atomic) : verbs::Nak::none;
@@ -84,7 +84,7 @@ engine::Flow Responder::respond(Qp& qp, ports::Packet& reply, Pa from, Bytes las
 engine::Task<int> Responder::atomic(Qp& qp, ports::Packet& packet) {
   const std::uint32_t life = qp.life;
   co_await contexts_.take();
-  const Time begin = take_up();
+  const Time begin = take_up(params_.read_service);
   packet.stamp[taken_up] = packet.stamp[judged] = packet.stamp[translated] = begin;
   advance(qp, packet);
   verbs::Nak nak = verbs::check_request(packet.opcode, qp.attributes.access, qp.attributes.dest_rd_atomic);

@@ -13,6 +13,7 @@ WorkScheduler::WorkScheduler(sc_core::sc_module_name module_name, engine::Schedu
       scheduler_(scheduler),
       clock_(clock),
       prefetch_(params.prefetch),
+      qp_pieces_(params.qp_pieces),
       at_doorbell_(params.prefetch_at == PrefetchAt::doorbell),
       order_(QpOrders::make(params.qp_order, params.burst)) {
   if (params.wqe_fetches != 0) places_.emplace(scheduler, params.wqe_fetches);
@@ -40,7 +41,7 @@ void WorkScheduler::wake(Qp& qp) {
   if (request_contexts_ != nullptr) [[unlikely]]
     make_contexts(qp);
   if (at_doorbell_ && !qp.fetching && qp.fetched != qp.producer && qp.fetched - qp.next < prefetch_) scheduler_.spawn(fetch(qp));
-  if (qp.listed || qp.preparing) return;
+  if (qp.listed || qp.preparing == qp_pieces_) return;
   // Without prefetch a QP has its turn to find that it has to fetch.
   if (qp.next == qp.fetched && (at_doorbell_ || qp.fetching || qp.fetched == qp.producer)) {
     if (qp.next == qp.producer) qp.turn = 0;

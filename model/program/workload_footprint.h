@@ -12,17 +12,17 @@ namespace mtsim::program {
 class Footprint {
  public:
   Footprint(const Shape& shape, const FootprintParams& params)
-      : block_(shape.block.raw), in_region_(params.footprint / params.regions / shape.block), regions_(params.regions) {}
+      : stride_(params.spacing(shape).raw), in_region_(params.footprint / params.regions / Bytes(stride_)), regions_(params.regions) {}
 
   std::uint64_t blocks() const { return in_region_ * regions_; }
-  Bytes region() const { return Bytes(in_region_ * block_); }
+  Bytes region() const { return Bytes(in_region_ * stride_); }
   AddressRef block(std::uint64_t number, const std::vector<NameId>& regions) const {
-    if (regions_ == 1) return {regions[0], number * block_};
-    return {regions[number / in_region_], number % in_region_ * block_};
+    if (regions_ == 1) return {regions[0], number * stride_};
+    return {regions[number / in_region_], number % in_region_ * stride_};
   }
 
  private:
-  std::uint64_t block_, in_region_, regions_;
+  std::uint64_t stride_, in_region_, regions_;
 };
 
 /// The local end: as many blocks as a thread can have outstanding, over and over, so that no two requests under way share one.

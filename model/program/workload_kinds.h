@@ -26,6 +26,9 @@ struct PerOpParams {
 struct FootprintParams {
   Bytes footprint;
   std::uint32_t regions{};
+  Bytes stride{};
+  /// From one block to the next.
+  Bytes spacing(const Shape& shape) const { return stride.raw == 0 ? shape.block : stride; }
   static void declare(Declaration<FootprintParams>&);
 };
 

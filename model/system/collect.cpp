@@ -344,6 +344,13 @@ void describe_queues(Host& host, std::vector<std::string>& lines) {
           std::pair{"walks", adapter.nic.walker.walks().in_use()}, std::pair{"command slots", adapter.nic.firmware.slots().in_use()},
           std::pair{"PCIe tags", std::uint64_t{adapter.nic.dma.tags_in_use()}}})
       if (in_use != 0) lines.push_back(fmt::format("{}.{}: {} {} in use", name, adapter.nic_name, in_use, what));
+  for (const Host::Adapter& adapter : host.adapters()) {
+    const auto fetching = [&](const char* what, const engine::Semaphore& places) {
+      if (places.in_use() != 0) lines.push_back(fmt::format("{}.{}: {} {} in use", name, adapter.nic_name, places.in_use(), what));
+    };
+    if (adapter.nic.qp_contexts) fetching("fetches of QP contexts", adapter.nic.qp_contexts->fetches());
+    if (adapter.nic.request_contexts) fetching("fetches of request contexts", adapter.nic.request_contexts->fetches());
+  }
   if (host.nic.dropped_packets() != 0)
     lines.push_back(fmt::format("{}.nic: {} packets were dropped: their QP was gone or not ready", name, host.nic.dropped_packets()));
 }

@@ -50,6 +50,67 @@ TEST_CASE("two warm 4 KiB WRITEs behind one doorbell: the payload's way into the
                                      taken_up_2 + 8'000, done_2, done_2, acknowledged_2, acknowledged_2, completed_2});
 }
 
+TEST_CASE("where a QP prepares two pieces at a time the second is picked one interval after the first", "[timing]") {
+  test::RigSettings settings = test::round_figures();
+  settings.nic.requester.qp_pieces = 2;
+  TimedPair t{test::FreshNicRig{settings}};
+  t.warm_up();
+  t.rig.at(start, [&] {
+    for (const std::uint64_t at : {0, 4096, 8192}) t.fill(Opcode::write, 64, at);
+    t.rig.ring(t.pair, false);
+  });
+  t.rig.run();
+
+  const std::int64_t doorbell = 4'000 + 100'000;
+  // Three WQEs, 192 B, in one completion of 20 + 192 B.
+  const std::int64_t fetched = doorbell + 3'000 + 100'000 + 80'000 + 26'500 + 100'000 + 500;
+  REQUIRE(fetched == 414'000);
+  CHECK(t.stamps(1, start)[3] == fetched);
+  CHECK(t.stamps(2, start)[3] == fetched + 10'000);
+  // The third when the first is translated: 40,000 and two look-ups.
+  CHECK(t.stamps(3, start)[3] == fetched + 54'000);
+  // They leave in order.
+  CHECK(t.stamps(1, start)[7] < t.stamps(2, start)[7]);
+  CHECK(t.stamps(2, start)[7] < t.stamps(3, start)[7]);
+}
+
+TEST_CASE("pieces of one QP leave in order, though the second is translated before the first", "[timing]") {
+  test::RigSettings settings = test::round_figures();
+  settings.nic.requester.qp_pieces = 2;
+  TimedPair t{test::FreshNicRig{settings}};
+  t.warm_up();
+  const verbs::Grant cold = t.rig.register_memory(0, KiB(64));
+  t.rig.at(start, [&] {
+    t.rig.fill(t.pair, Opcode::write, {cold.start.raw, 64, cold.key}, t.remote.start.raw, t.remote.key);
+    t.fill(Opcode::write, 64, 4096);
+    t.rig.ring(t.pair, false);
+  });
+  t.rig.run();
+
+  const auto first = t.stamps(1, start), second = t.stamps(2, start);
+  CHECK(second[5] < first[5]);
+  CHECK(first[7] < second[7]);
+  CHECK(first[14] <= second[14]);
+}
+
+TEST_CASE("a READ takes more of the responder than a WRITE where the profile says so", "[timing]") {
+  test::RigSettings settings = test::round_figures();
+  const auto read_taken_up = [&] {
+    TimedPair t{test::FreshNicRig{settings}};
+    t.warm_up();
+    t.rig.at(start, [&] {
+      t.fill(Opcode::read, 64);
+      t.rig.ring(t.pair, true);
+    });
+    t.rig.run();
+    const auto stamps = t.stamps(1, start);
+    return stamps[8] - stamps[7];
+  };
+  const std::int64_t before = read_taken_up();
+  settings.nic.responder.read_service = ns(20);
+  CHECK(read_taken_up() == before + 20'000);
+}
+
 TEST_CASE("a warm 8 KiB WRITE goes in two pieces, acknowledged once", "[timing]") {
   TimedPair t;
   t.warm_up();

@@ -70,6 +70,10 @@ TEST_CASE("what a configuration gets wrong about a workload has its place") {
         "4:17: workload.signal_every: 8 is above the window of 4: no request of a full window would complete visibly");
   CHECK(complaint("workload:\n  kind: uniform\n  block: 8KiB\n  footprint: 4KiB\n") ==
         "4:14: workload.footprint: 4096 bytes in 1 MRs leave no room for a block of 8192 bytes in each");
+  CHECK(complaint("workload:\n  kind: uniform\n  block: 8KiB\n  stride: 4KiB\n") ==
+        "4:11: workload.stride: 4096 bytes are less than the block of 8192");
+  CHECK(complaint("workload:\n  kind: sequential\n  block: 64B\n  stride: 1MiB\n  footprint: 512KiB\n") ==
+        "5:14: workload.footprint: 524288 bytes in 1 MRs leave no room for a block of 1048576 bytes in each");
   CHECK(complaint("workload:\n  kind: ladder\n  threads: 100\n  live: 1000000\n") ==
         "4:9: workload.live: 1000000 MRs in each of 100 threads are too many: more than 16777216 in all");
   CHECK(complaint("workload:\n  kind: ladder\n  live: 1000000\n  smallest: 2GiB\n") ==

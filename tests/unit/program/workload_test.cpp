@@ -32,7 +32,7 @@ std::vector<std::unique_ptr<Workload>> one_of_each(const Shape& shape) {
   out.push_back(make_per_op(shape, small_pool(), {5}));
   out.push_back(make_uniform(shape, {Bytes(65536), 3}, {7}));
   out.push_back(make_sequential(shape, {Bytes(65536), 3}));
-  out.push_back(make_connections(shape, {Bytes(65536), 3}, {7}, {0, 12, 5, ConnectionsParams::Choice::random}));
+  out.push_back(make_connections(shape, {Bytes(65536), 3, {}}, {7}, {0, 12, 5, ConnectionsParams::Choice::random}));
   return out;
 }
 
@@ -206,7 +206,7 @@ TEST_CASE("connections are shared out, and a thread has so many requests under w
   shape.signal_every = 1;
   for (const auto choice : {ConnectionsParams::Choice::random, ConnectionsParams::Choice::turn})
     for (const std::uint32_t batch : {0u, 1u, 3u}) {
-      const auto workload = make_connections(shape, {Bytes(65536), 1}, {1}, {10, 12, batch, choice});
+      const auto workload = make_connections(shape, {Bytes(65536), 1, {}}, {1}, {10, 12, batch, choice});
       auto kinds = count(*workload);
       CHECK(kinds[Kind::create_qp] == 2 * 10);
       CHECK(kinds[Kind::post_send] == 2 * 101);
@@ -231,7 +231,7 @@ TEST_CASE("a batch is waited for as a whole") {
   Shape shape = small_shape();
   shape.clients = shape.threads = shape.qps = shape.signal_every = 1;
   shape.operations = 10;
-  const auto workload = make_connections(shape, {Bytes(65536), 1}, {1}, {2, 4, 0, ConnectionsParams::Choice::turn});
+  const auto workload = make_connections(shape, {Bytes(65536), 1, {}}, {1}, {2, 4, 0, ConnectionsParams::Choice::turn});
   std::string order;
   Op op;
   for (const auto own = workload->cursor(0); own->next(op);)
@@ -320,7 +320,7 @@ TEST_CASE("uniform reaches all of its footprint evenly and draws the same again"
   Shape shape = small_shape();
   shape.clients = shape.threads = shape.qps = 1;
   shape.operations = 64'000;
-  const auto workload = make_uniform(shape, {Bytes(32768), 4}, {3}), again = make_uniform(shape, {Bytes(32768), 4}, {3});
+  const auto workload = make_uniform(shape, {Bytes(32768), 4, Bytes()}, {3}), again = make_uniform(shape, {Bytes(32768), 4, Bytes()}, {3});
   std::map<std::pair<NameId, std::uint64_t>, std::uint64_t> hits;
   Op op, twin;
   const auto cursor = workload->cursor(0), other = again->cursor(0);
@@ -338,12 +338,24 @@ TEST_CASE("uniform reaches all of its footprint evenly and draws the same again"
   }
 }
 
+TEST_CASE("blocks lie a stride apart") {
+  Shape shape = small_shape();
+  shape.clients = shape.threads = shape.qps = 1;
+  shape.operations = 5;
+  const auto workload = make_sequential(shape, {Bytes(3 * 8192 + 5000), 1, Bytes(8192)});
+  std::vector<std::uint64_t> offsets;
+  Op op;
+  for (const auto cursor = workload->cursor(0); cursor->next(op);)
+    if (op.kind == Kind::post_send) offsets.push_back(op.to.offset);
+  CHECK(offsets == std::vector<std::uint64_t>{0, 8192, 16384, 0, 8192});
+}
+
 TEST_CASE("sequential threads start apart and wrap around") {
   Shape shape = small_shape();
   shape.clients = shape.qps = 1;
   shape.threads = 2;
   shape.operations = 20;
-  const auto workload = make_sequential(shape, {Bytes(16 * 512), 2});
+  const auto workload = make_sequential(shape, {Bytes(16 * 512), 2, Bytes()});
   std::vector<std::uint64_t> blocks;
   Op op;
   const NameId first = workload->names().find_object(workload->names().find_host("server").value(), "mr0");
