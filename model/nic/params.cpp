@@ -104,11 +104,6 @@ void RequesterParams::declare(Declaration<RequesterParams>& d) {
       .range("1", "4096")
       .means("WQEs of a QP that are fetched ahead at most.")
       .source("estimate; not published");
-  d.field("qp_pieces", &RequesterParams::qp_pieces)
-      .standard("1")
-      .range("1", "65536")
-      .means("Requests (or pieces of them) of one QP between taking up and the end of their translation; they leave in order.")
-      .source("estimate; not published");
   d.choice("prefetch_at", &RequesterParams::prefetch_at, {{"doorbell", PrefetchAt::doorbell}, {"turn", PrefetchAt::turn}})
       .standard("doorbell")
       .means("When WQEs are fetched: as soon as a doorbell tells of them, or when it is their QP's turn and it has none left in the NIC.")
@@ -126,6 +121,11 @@ void RequesterParams::declare(Declaration<RequesterParams>& d) {
       .standard("4")
       .range("1", "65536")
       .means("Requests of a QP in its turn, with nic.requester.qp_order 'burst'.")
+      .source("estimate; not published");
+  d.field("qp_pieces", &RequesterParams::qp_pieces)
+      .standard("1")
+      .range("1", "65536")
+      .means("Requests (or pieces of them) of one QP between taking up and the end of their translation; they leave in order.")
       .source("estimate; not published");
 }
 

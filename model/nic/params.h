@@ -31,7 +31,7 @@ struct PipeParams {
 enum class PrefetchAt : std::uint8_t { doorbell, turn };
 struct RequesterParams : PipeParams {
   Bytes buffer{};
-  std::uint32_t prefetch{}, qp_pieces = 1, wqe_fetches{}, burst{};
+  std::uint32_t prefetch{}, wqe_fetches{}, burst{}, qp_pieces = 1;
   PrefetchAt prefetch_at{};
   std::string qp_order;
   static void declare(Declaration<RequesterParams>& d);

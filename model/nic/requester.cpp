@@ -100,12 +100,11 @@ bool Requester::contexts_at_hand(Qp& qp, Time& busy) {
 
 engine::Flow Requester::bring_contexts(Qp& qp, Time at, bool own, bool of_request) {
   const std::uint32_t attempt = qp.attempt;
-  // Nothing else of it is taken up meanwhile.
-  qp.preparing += params_.qp_pieces;
+  qp.listed = true;  // nobody lines it up meanwhile
   if (!own) co_await qp_contexts_->fetch(qp, at, qp.requester_order);
   else co_await engine::Until(scheduler_, at, qp.requester_order);
   if (!of_request && qp.still(attempt)) co_await request_contexts_->fetch(qp, qp.next, true);
-  qp.preparing -= params_.qp_pieces;
+  qp.listed = false;
   qp.contexts_in_hand = qp.still(attempt) && qp.may_send() && !qp.halted && !qp.waiting;
   work->wake(qp);
 }

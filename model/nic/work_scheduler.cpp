@@ -41,7 +41,7 @@ void WorkScheduler::wake(Qp& qp) {
   if (request_contexts_ != nullptr) [[unlikely]]
     make_contexts(qp);
   if (at_doorbell_ && !qp.fetching && qp.fetched != qp.producer && qp.fetched - qp.next < prefetch_) scheduler_.spawn(fetch(qp));
-  if (qp.listed || qp.preparing >= qp_pieces_) return;
+  if (qp.listed || qp.preparing == qp_pieces_) return;
   // Without prefetch a QP has its turn to find that it has to fetch.
   if (qp.next == qp.fetched && (at_doorbell_ || qp.fetching || qp.fetched == qp.producer)) {
     if (qp.next == qp.producer) qp.turn = 0;

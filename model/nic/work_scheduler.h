@@ -44,7 +44,7 @@ class WorkScheduler : public sc_core::sc_module, public WorkSource {
   engine::Scheduler& scheduler_;
   Clock clock_;
   std::uint32_t prefetch_;   ///< WQEs of a QP that are held ahead at most
-  std::uint32_t qp_pieces_;  ///< pieces of a QP that are prepared at a time
+  std::uint32_t qp_pieces_;  ///< of its pieces that are prepared at a time
   bool at_doorbell_;
   std::optional<engine::Semaphore> places_;
   std::unique_ptr<QpOrder> order_;  ///< null: each turn ends with one piece

@@ -133,6 +133,8 @@ void describe_queues(const std::string& name, const nic::Nic& nic, std::vector<s
   pool("responder contexts", nic.responder.contexts());
   pool("walk slots", nic.walker.walks());
   pool("command slots", nic.firmware.slots());
+  if (nic.qp_contexts) pool("fetches of QP contexts", nic.qp_contexts->fetches());
+  if (nic.request_contexts) pool("fetches of request contexts", nic.request_contexts->fetches());
   in_use("PCIe tags", nic.dma.tags_in_use(), nic.dma.tags());
   for (unsigned agent = 0; agent < reads_of.size(); ++agent)
     if (const std::uint32_t tags = nic.dma.tags_in_use(ports::Agent(agent)); tags != 0)

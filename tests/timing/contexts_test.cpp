@@ -94,17 +94,21 @@ TEST_CASE("a context that is nowhere in the NIC is read, while the pipes are fre
   t.rig.at(start, [&] { t.read(t.first); });
   t.rig.run();
 
-  const std::int64_t ready = there + context + 125 + 40'000;  // up to the edge
+  const std::int64_t fetched = there + context + 125;  // up to the edge
+  const std::int64_t ready = fetched + 40'000;
   const std::int64_t arrived = ready + to_peer;
   const std::int64_t taken_up = arrived + 160 + context + 125 + 30'000;
   const std::int64_t judged = taken_up + 8'000;
   const std::int64_t translated = judged + 6'000;
-  const std::int64_t data = translated + line;
+  // The payload's read waits for the link until the context that had to go has been written: 375 bytes in two TLPs of 24 more each.
+  const std::int64_t written = arrived + 160 + context + 52'875;
+  REQUIRE(written == translated + 8'750);
+  const std::int64_t data = written + line;
   const std::int64_t back = data + response;
-  const std::int64_t scattered = back + 500 + 8'000 + 6'000;
-  CHECK(t.stamps(2, start) ==
-        Stamps{0, there, there, there, ready, ready, ready, arrived, taken_up, judged, translated, data, back, scattered, scattered + end});
-  CHECK(scattered + end == 1'705'000);
+  const std::int64_t scattered = back + 250 + 8'000 + 6'000;
+  CHECK(t.stamps(2, start) == Stamps{0, there, there, fetched, ready, ready, ready, arrived, taken_up, judged, translated, data, back,
+                                     scattered, scattered + end});
+  CHECK(scattered + end == 1'713'500);
 }
 
 TEST_CASE("an answer whose request's context has gone waits for the WQE", "[timing]") {
@@ -118,6 +122,8 @@ TEST_CASE("an answer whose request's context has gone waits for the WQE", "[timi
 
   const std::int64_t back = there + 40'000 + to_peer + 160 + 30'000 + 8'000 + 6'000 + line + response;
   const std::int64_t scattered = back + line + 8'000 + 6'000;  // 848,500 and 293,500 end at an edge
+  CHECK(t.rig.hosts[0].nic->request_contexts->misses().count == 1);
+  CHECK(t.rig.hosts[0].nic->request_contexts->cache().counts().lookups == 8);
   CHECK(t.stamps(2, start)[12] == back);
   CHECK(t.stamps(2, start)[13] == scattered);
   CHECK(t.stamps(2, start)[14] == scattered + end);

@@ -32,7 +32,7 @@ std::vector<std::unique_ptr<Workload>> one_of_each(const Shape& shape) {
   out.push_back(make_per_op(shape, small_pool(), {5}));
   out.push_back(make_uniform(shape, {Bytes(65536), 3}, {7}));
   out.push_back(make_sequential(shape, {Bytes(65536), 3}));
-  out.push_back(make_connections(shape, {Bytes(65536), 3}, {7}, {0, 12, 5, ConnectionsParams::Choice::random}));
+  out.push_back(make_connections(shape, {Bytes(65536), 3, {}}, {7}, {0, 12, 5, ConnectionsParams::Choice::random}));
   return out;
 }
 
@@ -207,7 +207,7 @@ TEST_CASE("connections are shared out, and a thread has so many requests under w
   shape.signal_every = 1;
   for (const auto choice : {ConnectionsParams::Choice::random, ConnectionsParams::Choice::turn})
     for (const std::uint32_t batch : {0u, 1u, 3u}) {
-      const auto workload = make_connections(shape, {Bytes(65536), 1}, {1}, {10, 12, batch, choice});
+      const auto workload = make_connections(shape, {Bytes(65536), 1, {}}, {1}, {10, 12, batch, choice});
       auto kinds = count(*workload);
       CHECK(kinds[Kind::create_qp] == 2 * 10);
       CHECK(kinds[Kind::post_send] == 2 * 101);
@@ -232,7 +232,7 @@ TEST_CASE("a batch is waited for as a whole") {
   Shape shape = small_shape();
   shape.clients = shape.threads = shape.qps = shape.signal_every = 1;
   shape.operations = 10;
-  const auto workload = make_connections(shape, {Bytes(65536), 1}, {1}, {2, 4, 0, ConnectionsParams::Choice::turn});
+  const auto workload = make_connections(shape, {Bytes(65536), 1, {}}, {1}, {2, 4, 0, ConnectionsParams::Choice::turn});
   std::string order;
   Op op;
   for (const auto own = workload->cursor(0); own->next(op);)
