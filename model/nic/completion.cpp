@@ -84,7 +84,10 @@ engine::Flow Completion::write_receive_cqe(Qp& qp, std::uint32_t slot, verbs::St
   write.note(wqe.waits, ports::Step::completion);
   wqe.stamp[unsigned(ports::Step::completion)] = scheduler_.now();
   // A receive that no message took begins and ends with its flush.
-  if (wqe.begin == Time()) wqe.begin = scheduler_.now();
+  if (wqe.begin == Time()) {
+    wqe.begin = scheduler_.now();
+    wqe.waits.clear();
+  }
   log->ended(qp.qpn, wqe, status);
   // A shared queue's slot must come back whatever became of the QP.
   if (qp.resets == resets || qp.attributes.shared_receives)

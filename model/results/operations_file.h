@@ -20,9 +20,9 @@ struct Operation {
   verbs::Opcode opcode = verbs::Opcode::write;
   std::uint64_t bytes = 0;
   verbs::Status status = verbs::Status::SUCCESS;
-  bool measured = true;        ///< ended within the measured window, so it counts in the report
-  Time begin;                  ///< when the call that posted it began
-  std::span<const Time> ends;  ///< of its steps, by the rule of LatencyTable::add_path: a skipped one has an earlier time
+  bool measured = true;         ///< ended within the measured window, so it counts in the report
+  Time begin;                   ///< when the call that posted it began
+  std::span<const Time> ends;   ///< of its steps, by the rule of LatencyTable::add_path: a skipped one has an earlier time
   std::span<const Time> waits;  ///< by cause: what is left is service
   std::uint64_t waited_for = 0;
 };

@@ -9,22 +9,9 @@ namespace mtsim::system {
 namespace {
 
 /// Steps as waits name them: those of a look-up are told as one.
-constexpr std::array<const char*, ports::step_count> steps{"post",
-                                                           "doorbell",
-                                                           "WQE fetch",
-                                                           "retry",
-                                                           "schedule",
-                                                           "look-up",
-                                                           "look-up",
-                                                           "DMA",
-                                                           "wire",
-                                                           "responder",
-                                                           "responder look-up",
-                                                           "responder look-up",
-                                                           "responder DMA",
-                                                           "response wire",
-                                                           "scatter",
-                                                           "completion"};
+constexpr std::array<const char*, ports::step_count> steps{
+    "post",      "doorbell",          "WQE fetch",         "retry",         "schedule",      "look-up", "look-up",   "DMA", "wire",
+    "responder", "responder look-up", "responder look-up", "responder DMA", "response wire", "scatter", "completion"};
 
 }  // namespace
 

@@ -145,7 +145,8 @@ TEST_CASE("A program whose peer never gets ready tries until simulated time is o
         "simulated time is over (run.limit), and these have not ended:\n"
         "  a.t0 at line 12: poll cq wr=1\n"
         "  a.nic: QP 0x11 (rts) has 1 requests outstanding: 0 sent or being sent, 0 in the NIC, 0 READs; its peer was not ready to "
-        "receive, and it tries again and again\n");
+        "receive, and it tries again and again\n"
+        "    send wr=1 of 0 B: its WQE is not fetched\n");
 }
 
 TEST_CASE("A program that sends to a QP that is gone learns of it when its patience ends") {
