@@ -266,8 +266,10 @@ Content ContextTable::content(std::uint32_t kind, std::uint64_t tag) const {
 Content ContextTable::content_for(Key key, std::uint32_t kind, std::uint64_t tag) const {
   const std::uint32_t index = place_of(key);
   const Entry* of = kind == mtt ? find(index) : nullptr;
-  if (of != nullptr && of->live && !of->layout.arrays.empty() && tag - of->first_line < of->layout.arrays.front().lines)
-    return holder(index);
+  if (of != nullptr && of->live && !of->layout.shared && !of->layout.arrays.empty()) {
+    const Array& first = of->layout.arrays.front();
+    if (first.kind == kind && tag - first.first_line < first.lines) return holder(index);
+  }
   return content(kind, tag);
 }
 

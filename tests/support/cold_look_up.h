@@ -67,6 +67,9 @@ inline LookUp cold(const translate::Architecture& architecture, Key key, Iova ad
     if (step.kind == Step::Kind::read) {
       out.reads.push_back(step);
       content = architecture.content(step.line_kind, step.tag);
+      // The short way gives what the search gives, also to the key of another region, or of none.
+      for (const std::uint32_t off : {0u, 1u, 1000u})
+        CHECK(architecture.content_for(Key(key.raw + (off << 8)), step.line_kind, step.tag) == content);
     } else if (step.kind != Step::Kind::judge || step.grant == nullptr || !step.grant->valid) {
       out.end = step;
       return out;
