@@ -24,7 +24,7 @@ std::string run_with_set(const std::string& set) {
 
 const std::string nic_keys =
     "cache_pool, clock, contexts, firmware, icm_cache, icm_page, inline_entries, mpt_cache, mtt_cache, qp_cache, request_cache, requester, "
-    "responder, table_allocation, table_entries, table_space, translation, walks, write_buffer";
+    "responder, table_allocation, table_entries, table_space, transfers, translation, walks, write_buffer";
 
 }  // namespace
 
@@ -187,13 +187,13 @@ TEST_CASE("What a translation architecture cannot do with is told") {
 
 TEST_CASE("A misspelt kind of workload is the only complaint") {
   CHECK(run_with("workload: {kind: per_opp}\n") ==
-        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: chunked, connections, ladder, per_op, pool, registration_cache, sequential, "
+        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: chunked, connections, dma, ladder, per_op, pool, registration_cache, sequential, "
         "uniform; did "
         "you mean "
         "'per_op'?\n");
   const TempFolder folder;
   CHECK(refusal(folder, {"gen", folder.write("my.yaml", base + "workload: {kind: per_opp}\n"), "-o", "-"}) ==
-        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: chunked, connections, ladder, per_op, pool, registration_cache, sequential, "
+        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: chunked, connections, dma, ladder, per_op, pool, registration_cache, sequential, "
         "uniform; did "
         "you mean "
         "'per_op'?\n");

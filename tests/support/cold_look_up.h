@@ -1,6 +1,7 @@
 // Translation architectures by themselves: building regions into their tables, and looking addresses up with nothing cached.
 #pragma once
 
+#include <catch2/catch.hpp>
 #include <memory>
 #include <string>
 #include <tuple>
