@@ -36,6 +36,22 @@ std::uint32_t DmaEngine::pieces(Pa address, Bytes length, unsigned unit_log) {
   return static_cast<std::uint32_t>((last >> unit_log) - (address.raw >> unit_log) + 1);
 }
 
+/// How many tags the next part takes, and up to where it goes: an MRRS boundary, or the end of the burst.
+[[gnu::always_inline]] inline void DmaEngine::measure(ports::ReadBurst& burst) const {
+  burst.tags = std::min(pieces(burst.address, burst.length, request_log_), most_requests_);
+  const std::uint64_t reach = burst.tags * limits_.max_read_request.raw - (burst.address.raw & (limits_.max_read_request.raw - 1));
+  burst.asked = std::min(burst.length, Bytes(reach));
+}
+
+[[gnu::always_inline]] inline void DmaEngine::came(ports::ReadBurst& burst) {
+  if (stops(burst)) [[unlikely]]
+    return read_stops_.take().begin(*this, burst);
+  // Completions break at aligned addresses, as the read completion boundary demands.
+  link->complete(burst.purpose, {pieces(burst.address, burst.asked, completion_log_), burst.asked}, &burst.data);
+  if (bounded_reads_) [[unlikely]]
+    read_served(scheduler_.now(), burst.tags);
+}
+
 void DmaEngine::read(ports::ReadBurst& burst) {
   burst.since = scheduler_.now();
   burst.next = nullptr;
@@ -57,13 +73,6 @@ void DmaEngine::read(ports::ReadBurst& burst) {
   last_ = &burst;
 }
 
-/// How many tags the next part takes, and up to where it goes: an MRRS boundary, or the end of the burst.
-void DmaEngine::measure(ports::ReadBurst& burst) const {
-  burst.tags = std::min(pieces(burst.address, burst.length, request_log_), most_requests_);
-  const std::uint64_t reach = burst.tags * limits_.max_read_request.raw - (burst.address.raw & (limits_.max_read_request.raw - 1));
-  burst.asked = std::min(burst.length, Bytes(reach));
-}
-
 void DmaEngine::issue(ports::ReadBurst& burst) {
   account();
   free_tags_ -= burst.tags;
@@ -74,15 +83,6 @@ void DmaEngine::issue(ports::ReadBurst& burst) {
     most_bytes_ = std::max(most_bytes_, bytes_);
   }
   link->request(burst.agent, burst.purpose, burst.tags, stops(burst) ? Time() : memory->read_latency(burst.address), burst.request);
-}
-
-void DmaEngine::came(ports::ReadBurst& burst) {
-  if (stops(burst)) [[unlikely]]
-    return read_stops_.take().begin(*this, burst);
-  // Completions break at aligned addresses, as the read completion boundary demands.
-  link->complete(burst.purpose, {pieces(burst.address, burst.asked, completion_log_), burst.asked}, &burst.data);
-  if (bounded_reads_) [[unlikely]]
-    read_served(scheduler_.now(), burst.tags);
 }
 
 void DmaEngine::landed(ports::ReadBurst& burst) {

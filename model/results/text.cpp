@@ -241,8 +241,9 @@ void tables(Page& page, const Report& r, const Room& room) {
       });
 }
 
-/// What the bytes of each direction were for, as a share of its time: they add up to how busy it is.
+/// What the bytes of each direction that is in use at all were for, as a share of its time: they add up to how busy it is.
 void purposes(Page& page, const Report& r, const Room& room) {
+  constexpr double told_from = 0.01;
   static const std::vector<std::string> names{"payload", "tables", "wqes", "cqes", "commands", "doorbells"};
   const double window = seconds(r.window());
   const auto bytes = [&](const PcieStats& p, const std::string& purpose) {
@@ -251,7 +252,8 @@ void purposes(Page& page, const Report& r, const Room& room) {
     return found == r.counters.end() ? 0.0 : static_cast<double>(found->value);
   };
   table(
-      page, room, "PCIe by purpose", names, r.pcie, [](const PcieStats& p) { return p.reads + p.writes + p.completions; },
+      page, room, "PCIe by purpose", names, r.pcie,
+      [&](const PcieStats& p) { return seconds(p.busy) >= told_from * window ? seconds(p.busy) : 0; },
       [&](const PcieStats& p) {
         std::vector<std::string> cells{"  " + p.name};
         const auto all = static_cast<double>((p.payload + p.header).raw);

@@ -26,10 +26,10 @@ const results::OperationStats& reads(const results::Report& report) {
 
 std::vector<std::string> dma(std::vector<std::string> more) {
   // 125 ps a byte, 100 ns one way: 24 B up and 84 B down take 13.5 ns, memory 80 ns.
-  std::vector<std::string> sets{"workload.kind=dma",     "workload.block=64B",    "workload.operations=5000",
-                                "workload.window=1",     "pcie.generation=2",     "pcie.lanes=16",
-                                "pcie.efficiency=1",     "pcie.latency=100ns",    "host.root_complex.read_latency=80ns",
-                                "host.memory.size=1GiB", "nic.table_space=128MiB"};
+  std::vector<std::string> sets{"workload.kind=dma",     "workload.block=64B",     "workload.operations=5000",
+                                "workload.window=1",     "pcie.generation=2",      "pcie.lanes=16",
+                                "pcie.efficiency=1",     "pcie.latency=100ns",     "host.root_complex.read_latency=80ns",
+                                "host.memory.size=1GiB", "nic.table_space=128MiB", "workload.signal_every=1"};
   sets.insert(sets.end(), more.begin(), more.end());
   return sets;
 }
@@ -70,9 +70,9 @@ TEST_CASE("one transfer at a time takes the way there and back; in flight, as ma
   const results::Report many = run_system(dma({"workload.window=64", "nic.transfers.depth=8"})).report;
   const double rate = 5000.0 / (static_cast<double>(many.window().raw) / 1e12);
   CHECK(rate == Approx(8 / (static_cast<double>(one) / 1e12)).epsilon(0.01));
-  // More than the link carries: its completions take all of the time.
+  // More than the link carries: its completions take all of the time but for the call's own.
   const results::Report full = run_system(dma({"workload.window=64"})).report;
-  CHECK(5000.0 / (static_cast<double>(full.window().raw) / 1e12) == Approx(1 / 10.5e-9).epsilon(0.01));
+  CHECK(5000.0 / (static_cast<double>(full.window().raw) / 1e12) == Approx(1 / 10.5e-9).epsilon(0.03));
 }
 
 TEST_CASE("random pages beyond the IOTLB's reach: as many hits as entries cover, and each miss costs a walk", "[dma]") {
