@@ -23,8 +23,8 @@ std::string run_with_set(const std::string& set) {
 }
 
 const std::string nic_keys =
-    "cache_pool, clock, contexts, firmware, icm_cache, icm_page, inline_entries, mpt_cache, mtt_cache, requester, responder, "
-    "table_allocation, table_entries, table_space, translation, walks, write_buffer";
+    "cache_pool, child, clock, contexts, deepest_first, firmware, icm_cache, icm_page, inline_entries, mpt_cache, mtt_cache, requester, "
+    "responder, table_allocation, table_entries, table_space, transfers, translation, walks, write_buffer";
 
 }  // namespace
 
@@ -163,12 +163,14 @@ TEST_CASE("What a translation architecture cannot do with is told") {
 
 TEST_CASE("A misspelt kind of workload is the only complaint") {
   CHECK(run_with("workload: {kind: per_opp}\n") ==
-        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: chunked, ladder, per_op, pool, registration_cache, sequential, uniform; did "
+        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: chunked, dma, ladder, per_op, pool, registration_cache, sequential, "
+        "uniform; did "
         "you mean "
         "'per_op'?\n");
   const TempFolder folder;
   CHECK(refusal(folder, {"gen", folder.write("my.yaml", base + "workload: {kind: per_opp}\n"), "-o", "-"}) ==
-        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: chunked, ladder, per_op, pool, registration_cache, sequential, uniform; did "
+        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: chunked, dma, ladder, per_op, pool, registration_cache, sequential, "
+        "uniform; did "
         "you mean "
         "'per_op'?\n");
 }
