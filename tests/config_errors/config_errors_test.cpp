@@ -23,7 +23,8 @@ std::string run_with_set(const std::string& set) {
 }
 
 const std::string nic_keys =
-    "cache_pool, clock, contexts, firmware, icm_cache, icm_page, inline_entries, mpt_cache, mtt_cache, qp_cache, request_cache, requester, "
+    "cache_pool, child, clock, contexts, deepest_first, firmware, icm_cache, icm_page, inline_entries, mpt_cache, mtt_cache, qp_cache, "
+    "request_cache, requester, "
     "responder, table_allocation, table_entries, table_space, transfers, translation, walks, write_buffer";
 
 }  // namespace

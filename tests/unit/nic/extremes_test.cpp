@@ -42,7 +42,7 @@ void stalls(test::RigSettings& s) {
 const std::vector<Extreme> extremes{
     {"no lines", [](auto& s) { lines(s, 0, 1); }},
     {"one line", [](auto& s) { lines(s, 1, 1); }},
-    {"a cache for everything", [](auto& s) { lines(s, 1u << 20, 0); }},
+    {"a cache for everything", [](auto& s) { lines(s, 1u << 16, 0); }},
     {"one walk", [](auto& s) { s.nic.nic.walks = 1; }},
     {"one walk for several pieces of a QP", [](auto& s) { s.nic.nic.walks = 1, s.nic.requester.qp_pieces = 8; }},
     {"one tag", [](auto& s) { s.pcie.tags = 1; }},
@@ -182,16 +182,14 @@ TEST_CASE("an MR that goes during a look-up is seen until the last line has come
     };
     const auto [status, there] = run({});
     REQUIRE(status == Status::SUCCESS);
-    const std::size_t reads = name == "device" ? 0 : 1;
-    // From the packet's arrival on, every 20 ns; and within a cycle of the end.
-    for (Time at = there - ns(2200); at <= there + ns(40); at += ns(20))
-      if (at < there - ns(20) || at > there) {
-        CAPTURE(at.raw, there.raw);
-        // Without a read it is looked up when the packet is taken up, 30 ns before.
-        const Time decided = reads == 0 ? there - ns(30) : there - ns(1);
-        if (reads == 0 && at > decided - ns(20) && at <= there) continue;
-        REQUIRE(run(at).first == (at < decided ? Status::REM_ACCESS_ERR : Status::SUCCESS));
-      }
+    // From before the packet's arrival on. Where nothing is read it is looked up when the packet is taken up, 30 ns before.
+    const Time decided = name == "device" ? there - ns(30) : there;
+    for (Time at = there - ns(2145); at <= there + ns(60); at += ns(100)) {
+      CAPTURE(at.raw, there.raw);
+      REQUIRE(run(at).first == (at < decided ? Status::REM_ACCESS_ERR : Status::SUCCESS));
+    }
+    REQUIRE(run(decided - ns(3)).first == Status::REM_ACCESS_ERR);
+    REQUIRE(run(there).first == Status::SUCCESS);
   }
 }
 
@@ -240,7 +238,8 @@ TEST_CASE("a line whose table was written under it is never what it was: it is f
       const bool hit = look_up(query);
       REQUIRE(query.ok());
       REQUIRE(query.physical == now.map->page(40) + Bytes(7));
-      if (name == "flat_mtt") CHECK(hit == updates);
+      // A table is written beside the one that it takes the place of, and the next one there again.
+      if (name == "flat_mtt") CHECK(hit == (updates && round > 0));
     }
     walker.commit(walker.architecture().drop(Key(5, 0)));
     look_up(query);
