@@ -109,7 +109,8 @@ std::uint64_t mpt_lines(const NicSettings& settings) {
 void Nic::wire_contexts(const NicSettings& settings) {
   if (settings.qp_cache.enabled) {
     const QpPoolShare pool{cache_pool.get(), mpt_lines(settings), settings.mtt_cache.line, settings.cache_pool.latency};
-    qp_contexts = std::make_unique<QpContexts>("qp_contexts", scheduler_, Clock(settings.nic.clock), settings.qp_cache, settings.qp_level2, pool);
+    qp_contexts =
+        std::make_unique<QpContexts>("qp_contexts", scheduler_, Clock(settings.nic.clock), settings.qp_cache, settings.qp_level2, pool);
     qp_contexts->dma(dma);
     qp_contexts->memory(memory);
     requester.qp_contexts(*qp_contexts);

@@ -147,8 +147,7 @@ void ConnectionsParams::declare(Declaration<ConnectionsParams>& d) {
       .range("0", "32768")
       .means("Completions, of its oldest requests, that a thread waits for when it may post no more; 0: as many as outstanding.")
       .source(free_choice);
-  d.choice("choice", &ConnectionsParams::choice,
-           {{"random", ConnectionsParams::Choice::random}, {"turn", ConnectionsParams::Choice::turn}})
+  d.choice("choice", &ConnectionsParams::choice, {{"random", ConnectionsParams::Choice::random}, {"turn", ConnectionsParams::Choice::turn}})
       .standard("random")
       .means("Which of its connections a thread uses next.")
       .source("N4: reads of random objects, so of random peers");
@@ -157,7 +156,8 @@ void ConnectionsParams::declare(Declaration<ConnectionsParams>& d) {
 std::vector<Complaint> check(const Shape& shape, const ConnectionsParams& params) {
   std::vector<Complaint> out;
   if (params.connections != 0 && params.connections % shape.all_threads() != 0)
-    out.push_back({"connections", fmt::format("{} cannot be shared out evenly among {} threads in all", params.connections, shape.all_threads())});
+    out.push_back(
+        {"connections", fmt::format("{} cannot be shared out evenly among {} threads in all", params.connections, shape.all_threads())});
   if (params.connections != 0 && shape.qps != 1)
     out.push_back({"qps", "with workload.connections given, each thread has its share of them"});
   if (params.batch > params.outstanding)

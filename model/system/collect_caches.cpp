@@ -67,7 +67,8 @@ void add_request_contexts(const std::string& on, const nic::RequestContexts* con
   results::CacheStats& stats = report.caches.back();
   stats.misses_capacity += stats.misses_cold;
   stats.misses_cold = 0;
-  report.counters.push_back({on + ".request_cache.fetches", "count", "WQEs read again, as their requests were taken up or answered", misses.count});
+  report.counters.push_back(
+      {on + ".request_cache.fetches", "count", "WQEs read again, as their requests were taken up or answered", misses.count});
 }
 
 }  // namespace

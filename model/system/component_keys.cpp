@@ -46,8 +46,8 @@ ComponentKey qp_order_key() { return {"nic.requester.qp_order", "order of QPs", 
 ComponentKey prefetch_key(const std::string& cache) { return {cache + ".prefetch", "prefetcher", registered<nic::Prefetchers>(), {}}; }
 
 std::vector<ComponentKey> component_keys() {
-  std::vector<ComponentKey> keys{rules_key(), workload_key(), translation_key(), table_writer_key(), key_policy_key(), iommu_key(),
-                                 qp_order_key()};
+  std::vector<ComponentKey> keys{rules_key(),      workload_key(), translation_key(), table_writer_key(),
+                                 key_policy_key(), iommu_key(),    qp_order_key()};
   for (const char* cache : cache_sections) {
     keys.push_back(replacement_key(cache));
     keys.push_back(index_key(cache));

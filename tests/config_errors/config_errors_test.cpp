@@ -121,7 +121,8 @@ TEST_CASE("What does not go together of QP contexts, turns of QPs and connection
   CHECK(run_with("nic: {qp_cache: {lines: 10, ways: 4}}\n") ==
         "my.yaml:2:25: nic.qp_cache.lines: must be a multiple of the ways, which are 4\n");
   CHECK(run_with("nic: {request_cache: {replacement: newest}}\n") ==
-        "my.yaml:2:36: nic.request_cache.replacement: there is no replacement policy 'newest'; known: drrip, fifo, lru, plru, random, srrip\n");
+        "my.yaml:2:36: nic.request_cache.replacement: there is no replacement policy 'newest'; known: drrip, fifo, lru, plru, random, "
+        "srrip\n");
   CHECK(run_with("nic: {qp_cache: {agent: payload}}\n") == "my.yaml:2:25: nic.qp_cache.agent: 'payload' is not one of: tables, control\n");
   CHECK(run_with("nic: {requester: {qp_order: bursts}}\n") ==
         "my.yaml:2:29: nic.requester.qp_order: there is no order of QPs 'bursts'; known: burst, exhaustive, round_robin; did you mean "
@@ -159,12 +160,14 @@ TEST_CASE("What a translation architecture cannot do with is told") {
 
 TEST_CASE("A misspelt kind of workload is the only complaint") {
   CHECK(run_with("workload: {kind: per_opp}\n") ==
-        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: chunked, connections, ladder, per_op, pool, registration_cache, sequential, uniform; did "
+        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: chunked, connections, ladder, per_op, pool, registration_cache, sequential, "
+        "uniform; did "
         "you mean "
         "'per_op'?\n");
   const TempFolder folder;
   CHECK(refusal(folder, {"gen", folder.write("my.yaml", base + "workload: {kind: per_opp}\n"), "-o", "-"}) ==
-        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: chunked, connections, ladder, per_op, pool, registration_cache, sequential, uniform; did "
+        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: chunked, connections, ladder, per_op, pool, registration_cache, sequential, "
+        "uniform; did "
         "you mean "
         "'per_op'?\n");
 }

@@ -11,9 +11,10 @@ using test::run_system;
 
 namespace {
 
-const std::vector<std::string> reads{"workload.kind=connections", "workload.opcode=read",     "workload.block=64B",
-                                     "workload.qps=1",            "workload.signal_every=1",  "workload.threads=4",
-                                     "workload.footprint=64KiB",  "workload.operations=8000", "nic.qp_cache.enabled=true"};
+const std::vector<std::string> reads{
+    "workload.kind=connections", "workload.opcode=read", "workload.block=64B",       "workload.qps=1",
+    "workload.signal_every=1",   "workload.threads=4",   "workload.footprint=64KiB", "workload.operations=8000",
+    "nic.qp_cache.enabled=true"};
 
 results::Report run(const std::vector<std::string>& more) {
   std::vector<std::string> sets = reads;
@@ -27,7 +28,9 @@ const results::CacheStats& cache(const results::Report& report, const std::strin
   throw std::runtime_error("no cache " + name);
 }
 
-double rate(const results::Report& r) { return static_cast<double>(r.operations.at(0).completed) / (static_cast<double>(r.window().raw) / 1e12); }
+double rate(const results::Report& r) {
+  return static_cast<double>(r.operations.at(0).completed) / (static_cast<double>(r.window().raw) / 1e12);
+}
 
 }  // namespace
 
@@ -37,7 +40,7 @@ TEST_CASE("N connections in random use miss a cache of C contexts in 1 - C/N of 
       INFO(replacement << ' ' << held << " of " << connections);
       const results::Report r = run({"workload.connections=" + std::to_string(static_cast<int>(connections)),
                                      "nic.qp_cache.lines=" + std::to_string(static_cast<int>(held)), "nic.qp_cache.fetches=64",
-                                     std::string("nic.qp_cache.replacement=") + replacement});
+                                     "workload.outstanding=16", std::string("nic.qp_cache.replacement=") + replacement});
       const results::CacheStats& c = cache(r, "server.nic.qp_cache");
       REQUIRE(c.lookups == 32000);
       // Four standard deviations of as many independent look-ups, and a hundredth for what is not independent: requests under way, and the

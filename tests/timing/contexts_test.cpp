@@ -52,12 +52,12 @@ struct TwoPairs {
 
 constexpr Time start = us(20);
 
-constexpr std::int64_t there = 11'000 + 100'000;                                     // 24 + 64 B, link
-constexpr std::int64_t to_peer = 7'840 + 170'000;                                    // 82 + 16 B
-constexpr std::int64_t line = 3'000 + 100'000 + 80'000 + 10'500 + 100'000;           // a read of 64 B
-constexpr std::int64_t context = 3'000 + 100'000 + 80'000 + 51'875 + 100'000;        // 375 B come in two completions of 20 B more each
-constexpr std::int64_t response = 12'000 + 170'000;                                  // 82 + 4 + 64 B
-constexpr std::int64_t end = 11'000 + 11'000 + 100'000 + 50'000;                     // the payload's TLP, then the CQE's; link; seen
+constexpr std::int64_t there = 11'000 + 100'000;                               // 24 + 64 B, link
+constexpr std::int64_t to_peer = 7'840 + 170'000;                              // 82 + 16 B
+constexpr std::int64_t line = 3'000 + 100'000 + 80'000 + 10'500 + 100'000;     // a read of 64 B
+constexpr std::int64_t context = 3'000 + 100'000 + 80'000 + 51'875 + 100'000;  // 375 B come in two completions of 20 B more each
+constexpr std::int64_t response = 12'000 + 170'000;                            // 82 + 4 + 64 B
+constexpr std::int64_t end = 11'000 + 11'000 + 100'000 + 50'000;               // the payload's TLP, then the CQE's; link; seen
 
 }  // namespace
 
@@ -82,8 +82,8 @@ TEST_CASE("a context in the second level keeps each pipe for as long as the look
   const std::int64_t data = translated + line;
   const std::int64_t back = data + response;
   const std::int64_t scattered = back + 500 + 8'000 + 6'000;  // the answer finds the context in the first level
-  CHECK(t.stamps(2, start) == Stamps{0, there, there, there, ready, ready, ready, arrived, taken_up, judged, translated, data, back,
-                                     scattered, scattered + end});
+  CHECK(t.stamps(2, start) ==
+        Stamps{0, there, there, there, ready, ready, ready, arrived, taken_up, judged, translated, data, back, scattered, scattered + end});
   CHECK(scattered + end == 1'035'000 + 2 * 20'000);
   CHECK(t.rig.hosts[0].nic->requester.pipe().usage().busy - before[0] == ns(10 + 20));
   CHECK(t.rig.hosts[1].nic->responder.pipe().usage().busy - before[1] == ns(10 + 20));
