@@ -105,10 +105,10 @@ TEST_CASE("a context that is nowhere in the NIC is read, while the pipes are fre
   REQUIRE(written == translated + 8'750);
   const std::int64_t data = written + line;
   const std::int64_t back = data + response;
-  const std::int64_t scattered = back + 250 + 8'000 + 6'000;
+  const std::int64_t scattered = back + 750 + 8'000 + 6'000;
   CHECK(t.stamps(2, start) == Stamps{0, there, there, fetched, ready, ready, ready, arrived, taken_up, judged, translated, data, back,
                                      scattered, scattered + end});
-  CHECK(scattered + end == 1'713'500);
+  CHECK(scattered + end == 1'714'000);
 }
 
 TEST_CASE("an answer whose request's context has gone waits for the WQE", "[timing]") {
