@@ -113,10 +113,10 @@ class DmaEngine : public sc_core::sc_module, public ports::Dma, engine::Timer {
   unsigned payload_log_ = 8, request_log_ = 9, completion_log_ = 8;
   std::uint32_t free_tags_ = 0;
   std::array<std::uint32_t, engine::Channel::agents> held_{};  ///< tags in use, by agent
-  std::uint32_t most_requests_ = 0;  ///< of a part: as many as tags, credits and completion buffer allow
-  bool keeps_state_ = false;         ///< memory does
-  bool bounded_reads_ = false;       ///< by more than tags
-  bool stops_writes_ = false;        ///< they stop at the root complex
+  std::uint32_t most_requests_ = 0;                            ///< of a part: as many as tags, credits and completion buffer allow
+  bool keeps_state_ = false;                                   ///< memory does
+  bool bounded_reads_ = false;                                 ///< by more than tags
+  bool stops_writes_ = false;                                  ///< they stop at the root complex
   std::uint32_t device_ = 0;
   bool translated_payload_ = false;
   ports::ReadBurst* first_ = nullptr;  ///< waiting for tags

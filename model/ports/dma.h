@@ -43,8 +43,8 @@ struct ReadBurst {
   void (*done)(ReadBurst&) = nullptr;  ///< called when the last byte has reached the NIC
   Waits* waits = nullptr;              ///< where its waits are noted, as of that step; null: nowhere
   Step step = Step::dma;
-  Time waited;  ///< all of them so far
-  Translation translation;             ///< the answer to a request for one
+  Time waited;              ///< all of them so far
+  Translation translation;  ///< the answer to a request for one
 
   // Kept by the DMA engine while the burst is under way.
   struct Leg : engine::Notice {
@@ -171,7 +171,8 @@ class WriteRoom : RoomWaiter {
 /// `co_await DmaWrite(dma, address, length, order, purpose)`: goes on when a CPU would see the last byte.
 class DmaWrite : engine::Notice {
  public:
-  DmaWrite(Dma& engine, Pa to, Bytes n, engine::Order o, Purpose purpose = Purpose::payload) : dma_(engine), address_(to), length_(n), purpose_(purpose) {
+  DmaWrite(Dma& engine, Pa to, Bytes n, engine::Order o, Purpose purpose = Purpose::payload)
+      : dma_(engine), address_(to), length_(n), purpose_(purpose) {
     order = o;
   }
   bool await_ready() const { return length_.raw == 0; }

@@ -188,13 +188,15 @@ TEST_CASE("What a translation architecture cannot do with is told") {
 
 TEST_CASE("A misspelt kind of workload is the only complaint") {
   CHECK(run_with("workload: {kind: per_opp}\n") ==
-        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: chunked, connections, dma, ladder, per_op, pool, registration_cache, sequential, "
+        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: chunked, connections, dma, ladder, per_op, pool, registration_cache, "
+        "sequential, "
         "uniform; did "
         "you mean "
         "'per_op'?\n");
   const TempFolder folder;
   CHECK(refusal(folder, {"gen", folder.write("my.yaml", base + "workload: {kind: per_opp}\n"), "-o", "-"}) ==
-        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: chunked, connections, dma, ladder, per_op, pool, registration_cache, sequential, "
+        "my.yaml:2:18: workload.kind: 'per_opp' is not one of: chunked, connections, dma, ladder, per_op, pool, registration_cache, "
+        "sequential, "
         "uniform; did "
         "you mean "
         "'per_op'?\n");

@@ -413,6 +413,6 @@ TEST_CASE("parameters that do not go together are complained about") {
 }
 
 TEST_CASE("the registry knows every kind") {
-  CHECK(Workloads::names() ==
-        std::vector<std::string>{"chunked", "connections", "dma", "ladder", "per_op", "pool", "registration_cache", "sequential", "uniform"});
+  CHECK(Workloads::names() == std::vector<std::string>{"chunked", "connections", "dma", "ladder", "per_op", "pool", "registration_cache",
+                                                       "sequential", "uniform"});
 }
