@@ -75,11 +75,11 @@ class Channel {
     std::uint32_t left;  ///< cells not sent yet
     bool of_first, begun, marked;
     Time cell, last;
-    Time since;  ///< when it was submitted
-    Time start;  ///< of its first cell, once begun
-    Time mark;   ///< end of the cell that the notice waits for, once sent
-    Time extra;  ///< from that end to the notice
-    Time own;    ///< of the cells that the notice waits for
+    Time since;                               ///< when it was submitted
+    Time start;                               ///< of its first cell, once begun
+    Time mark;                                ///< end of the cell that the notice waits for, once sent
+    Time extra;                               ///< from that end to the notice
+    Time own;                                 ///< of the cells that the notice waits for
     std::array<std::int64_t, agents> before;  ///< what each agent had sent when it was submitted
     Notice* notice;
     Train* behind;  ///< next in its agent's queue, or in the free list
@@ -105,10 +105,10 @@ class Channel {
   Scheduler& scheduler_;
   Time latency_;
   std::array<Queue, agents> queues_;
-  unsigned active_ = 0;  ///< bit set of agents with something to send
-  unsigned turn_ = 0;    ///< the agent whose turn is next
-  Time free_;            ///< end of the last cell sent
-  unsigned sender_ = 0;  ///< whose it was
+  unsigned active_ = 0;                      ///< bit set of agents with something to send
+  unsigned turn_ = 0;                        ///< the agent whose turn is next
+  Time free_;                                ///< end of the last cell sent
+  unsigned sender_ = 0;                      ///< whose it was
   std::array<std::int64_t, agents> sent_{};  ///< by agent, the last cell whole
   Usage usage_;
   Watcher* watcher_ = nullptr;

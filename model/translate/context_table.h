@@ -88,8 +88,8 @@ class ContextTable : public Architecture {
     std::uint64_t first_block = 0;  ///< of the addresses that operations use
     std::uint64_t first_line = 0;   ///< of the first array
     bool live = false;
-    std::uint32_t generation = 0;       ///< 0: never written
-    std::unique_ptr<PresentMap> pages;  ///< of a region on demand: what the table holds
+    std::uint32_t generation = 0;         ///< 0: never written
+    std::unique_ptr<PresentMap> pages;    ///< of a region on demand: what the table holds
     std::unique_ptr<EntryChange> change;  ///< staged: only this
   };
   /// Keys may lie far apart (some drivers draw them at random): entries by pages.
