@@ -143,7 +143,8 @@ class WriteRoom : RoomWaiter {
 /// `co_await DmaWrite(dma, address, length, order, purpose)`: goes on when a CPU would see the last byte.
 class DmaWrite : engine::Notice {
  public:
-  DmaWrite(Dma& engine, Pa to, Bytes n, engine::Order o, Purpose purpose = Purpose::payload) : dma_(engine), address_(to), length_(n), purpose_(purpose) {
+  DmaWrite(Dma& engine, Pa to, Bytes n, engine::Order o, Purpose purpose = Purpose::payload)
+      : dma_(engine), address_(to), length_(n), purpose_(purpose) {
     order = o;
   }
   bool await_ready() const { return length_.raw == 0; }
