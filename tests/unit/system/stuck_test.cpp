@@ -15,13 +15,17 @@ class LosingLink : public sc_core::sc_module, public ports::PcieUp {
  public:
   LosingLink(sc_core::sc_module_name name, pcie::Link& link) : sc_module(name), link_(link) {}
   ports::PcieLimits limits() const override { return link_.limits(); }
-  void request(ports::Agent agent, std::uint32_t requests, Time memory, engine::Notice& notice) override {
-    if (agent != ports::Agent::tables || !loses) link_.request(agent, requests, memory, notice);
+  void request(ports::Agent agent, ports::Purpose purpose, std::uint32_t requests, Time memory, engine::Notice& notice) override {
+    if (agent != ports::Agent::tables || !loses) link_.request(agent, purpose, requests, memory, notice);
   }
-  void complete(const ports::Tlps& tlps, engine::Notice& notice) override { link_.complete(tlps, notice); }
+  void complete(ports::Purpose purpose, const ports::Tlps& tlps, engine::Notice* notice) override {
+    link_.complete(purpose, tlps, notice);
+  }
   Time posted_backlog() override { return link_.posted_backlog(); }
   Time time_of(Bytes length) const override { return link_.time_of(length); }
-  void post(const ports::Tlps& tlps, Time memory, engine::Notice* notice) override { link_.post(tlps, memory, notice); }
+  void post(ports::Purpose purpose, const ports::Tlps& tlps, Time memory, engine::Notice* notice) override {
+    link_.post(purpose, tlps, memory, notice);
+  }
   bool loses = true;
 
  private:
