@@ -85,6 +85,7 @@ Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const Ni
   doorbell.retirement(completion);
   scheduler.dma(dma);
   scheduler.retirement(completion);
+  scheduler.translator(walker);
   requester.work(scheduler);
   requester.retirement(completion);
   requester.translator(walker);

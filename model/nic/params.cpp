@@ -122,6 +122,10 @@ void RequesterParams::declare(Declaration<RequesterParams>& d) {
       .range("1", "65536")
       .means("Requests of a QP in its turn, with nic.requester.qp_order 'burst'.")
       .source("estimate; not published");
+  d.field("translate_ahead", &RequesterParams::translate_ahead)
+      .standard("false")
+      .means("Whether the first of a request's memory is looked up as soon as its WQE has been fetched, before its turn.")
+      .source("estimate; not published");
   d.field("qp_pieces", &RequesterParams::qp_pieces)
       .standard("1")
       .range("1", "65536")

@@ -33,6 +33,7 @@ struct RequesterParams : PipeParams {
   Bytes buffer{};
   std::uint32_t prefetch{}, wqe_fetches{}, burst{}, qp_pieces = 1;
   PrefetchAt prefetch_at{};
+  bool translate_ahead = false;
   std::string qp_order;
   static void declare(Declaration<RequesterParams>& d);
 };

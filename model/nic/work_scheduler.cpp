@@ -9,12 +9,14 @@ WorkScheduler::WorkScheduler(sc_core::sc_module_name module_name, engine::Schedu
     : sc_module(module_name),
       dma("dma"),
       retirement("retirement"),
+      translator("translator"),
       request_contexts("request_contexts"),
       scheduler_(scheduler),
       clock_(clock),
       prefetch_(params.prefetch),
       qp_pieces_(params.qp_pieces),
       at_doorbell_(params.prefetch_at == PrefetchAt::doorbell),
+      translates_ahead_(params.translate_ahead),
       order_(QpOrders::make(params.qp_order, params.burst)) {
   if (params.wqe_fetches != 0) places_.emplace(scheduler, params.wqe_fetches);
 }
@@ -122,6 +124,8 @@ engine::Flow WorkScheduler::fetch(Qp& qp) {
       wqe.waits.add(ports::Step::wqe_fetch, ports::Cause::qp, asked - wqe.stamp[unsigned(ports::Step::doorbell)]);
       wqe.waits.append(waits);
     }
+    if (translates_ahead_) [[unlikely]]
+      for (std::uint32_t i = first; i != first + count; ++i) scheduler_.spawn(translate(qp, i));
     qp.fetched = first + count;
     if (!at_doorbell_) break;
     wake(qp);
@@ -129,6 +133,22 @@ engine::Flow WorkScheduler::fetch(Qp& qp) {
   qp.fetching = false;
   // Sent back, or reset and brought up again meanwhile: nobody else looks at what there is to fetch.
   if (qp.attempt != attempt || !at_doorbell_) wake(qp);
+}
+
+/// Looks up where the first byte of a request's memory is, long before its turn, so that the lines are there by then. Whatever comes out
+/// is forgotten: key and range are judged when they are needed.
+engine::Flow WorkScheduler::translate(Qp& qp, std::uint32_t index) {
+  const ports::Wqe& wqe = qp.wqe(index);
+  const auto first = std::find_if(wqe.sges, wqe.sges + wqe.sge_count, [](const verbs::Sge& sge) { return sge.length != 0; });
+  if (first == wqe.sges + wqe.sge_count || verbs::has(wqe.flags, verbs::Send::inline_data)) co_return;
+  const verbs::Access access = verbs::is_read_or_atomic(wqe.opcode) ? verbs::Access::local_write : verbs::Access::none;
+  ports::Query query;
+  query.order = qp.requester_order;
+  query.qpn = qp.qpn;
+  query.wqe = &wqe;
+  query.wish = {first->lkey, qp.attributes.pd, access, Iova(first->address), Bytes(first->length)};
+  query.address = Iova(first->address);
+  if (!translator->probe(query, clock_.edge(scheduler_.now()))) co_await translator->walk(query);
 }
 
 }  // namespace mtsim::nic

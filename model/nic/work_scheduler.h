@@ -11,6 +11,7 @@
 #include "nic/qp_order.h"
 #include "nic/units.h"
 #include "ports/dma.h"
+#include "ports/translator.h"
 
 namespace mtsim::nic {
 
@@ -18,6 +19,7 @@ class WorkScheduler : public sc_core::sc_module, public WorkSource {
  public:
   sc_core::sc_port<ports::Dma> dma;
   sc_core::sc_port<Retirement> retirement;
+  sc_core::sc_port<ports::Translator> translator;
   /// Bound where there is not room for the contexts of all requests.
   sc_core::sc_port<RequestStore, 1, sc_core::SC_ZERO_OR_MORE_BOUND> request_contexts;
 
@@ -36,6 +38,7 @@ class WorkScheduler : public sc_core::sc_module, public WorkSource {
  private:
   void end_of_elaboration() override;
   engine::Flow fetch(Qp& qp);
+  engine::Flow translate(Qp& qp, std::uint32_t index);
   void make_contexts(Qp& qp);
   void line_up(Qp& qp);
   /// Why the request at the head of the queue may not be taken up yet: READ credits, a fence.
@@ -46,6 +49,7 @@ class WorkScheduler : public sc_core::sc_module, public WorkSource {
   std::uint32_t prefetch_;   ///< WQEs of a QP that are held ahead at most
   std::uint32_t qp_pieces_;  ///< of its pieces that are prepared at a time
   bool at_doorbell_;
+  bool translates_ahead_;
   std::optional<engine::Semaphore> places_;
   std::unique_ptr<QpOrder> order_;  ///< null: each turn ends with one piece
   Qp* first_ = nullptr;

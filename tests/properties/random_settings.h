@@ -72,6 +72,7 @@ class RandomSettings {
     choose("nic.request_cache.fetches", {"1", "16"});
     choose("nic.requester.qp_order", {"round_robin", "burst", "exhaustive"});
     choose("nic.requester.prefetch_at", {"doorbell", "turn"});
+    choose("nic.requester.translate_ahead", {"false", "true"});
     choose("nic.requester.wqe_fetches", {"0", "1", "3"});
   }
 

@@ -93,6 +93,34 @@ TEST_CASE("pieces of one QP leave in order, though the second is translated befo
   CHECK(first[14] <= second[14]);
 }
 
+TEST_CASE("a line that is missing is fetched before the request's turn where the NIC translates ahead", "[timing]") {
+  test::RigSettings settings = test::round_figures();
+  const auto second_of_two = [&] {
+    TimedPair t{test::FreshNicRig{settings}};
+    t.warm_up();
+    const verbs::Grant cold = t.rig.register_memory(0, KiB(64));
+    t.rig.at(start, [&] {
+      t.fill(Opcode::write, 64);
+      t.rig.fill(t.pair, Opcode::write, {cold.start.raw, 64, cold.key}, t.remote.start.raw, t.remote.key);
+      t.rig.ring(t.pair, false);
+    });
+    t.rig.run();
+    const Stamps stamps = t.stamps(2, start);
+    CHECK(stamps[2] == 406'000);  // both WQEs are there
+    CHECK(stamps[3] == 460'000);  // its turn, when the first is translated
+    return std::pair(stamps[4], stamps[5]);
+  };
+  // A fetch of a line: request, link, memory, completion of 20 + 64 B, link.
+  const std::int64_t line = 3'000 + 100'000 + 80'000 + 10'500 + 100'000;
+  // In its turn: 40,000 and the look-up of the context, its line, up to the edge; then the entry.
+  std::int64_t context = 460'000 + 48'000 + line + 500, entry = context + 6'000 + line + 500;
+  CHECK(second_of_two() == std::pair(context, entry));
+  settings.nic.requester.translate_ahead = true;
+  context = 406'000 + 8'000 + line + 500;
+  entry = context + 6'000 + line + 500;
+  CHECK(second_of_two() == std::pair(context, entry));
+}
+
 TEST_CASE("a READ takes more of the responder than a WRITE where the profile says so", "[timing]") {
   test::RigSettings settings = test::round_figures();
   const auto read_taken_up = [&] {
