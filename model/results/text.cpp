@@ -13,16 +13,16 @@ namespace {
 
 // From the roomiest to one that keeps the fullest report to 50 lines: CPUs and PCIe give way first, then what waits and caches have, and
 // the steps of latencies.
-constexpr std::array<Room, 10> rooms{{{4, 9, 5, 4, 4, 4, 4, 4, 5},
-                                      {4, 9, 5, 4, 4, 3, 2, 3, 5},
-                                      {4, 9, 5, 3, 4, 3, 1, 2, 3},
-                                      {4, 9, 4, 3, 4, 2, 1, 1, 3},
-                                      {4, 8, 4, 3, 3, 2, 1, 1, 3},
-                                      {4, 7, 4, 3, 3, 2, 1, 1, 3},
-                                      {4, 7, 3, 2, 2, 2, 1, 1, 3},
-                                      {4, 6, 3, 2, 2, 1, 1, 1, 2},
-                                      {3, 5, 2, 2, 2, 1, 1, 1, 1},
-                                      {3, 4, 1, 1, 1, 1, 1, 1, 1}}};
+constexpr std::array<Room, 10> rooms{{{4, 9, 0, 5, 4, 4, 4, 4, 4, 5},
+                                      {4, 9, 0, 5, 4, 4, 3, 2, 3, 5},
+                                      {4, 9, 0.005, 5, 3, 4, 3, 1, 2, 3},
+                                      {4, 9, 0.005, 4, 3, 4, 2, 1, 1, 3},
+                                      {4, 8, 0.005, 4, 3, 3, 2, 1, 1, 3},
+                                      {4, 7, 0.005, 4, 3, 3, 2, 1, 1, 3},
+                                      {4, 7, 0.005, 3, 2, 2, 2, 1, 1, 3},
+                                      {4, 6, 0.005, 3, 2, 2, 1, 1, 1, 2},
+                                      {3, 5, 0.005, 2, 2, 2, 1, 1, 1, 1},
+                                      {3, 4, 0.005, 1, 1, 1, 1, 1, 1, 1}}};
 constexpr std::ptrdiff_t page_lines = 50;
 
 void opening(Page& page, const Report& r) {

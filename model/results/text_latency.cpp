@@ -10,10 +10,10 @@ namespace mtsim::results {
 namespace {
 
 constexpr std::size_t charts_shown = 4, wait_width = 50;
-constexpr double told_from = 0.005, wait_told_from = 0.0005;  ///< of the mean
+constexpr double wait_told_from = 0.0005;  ///< of the latency
 
 /// The mean's breakdown as a chart 48 columns wide: step, time, share, bar.
-std::vector<std::string> chart(const std::string& name, const LatencyTable& t, std::size_t steps_shown) {
+std::vector<std::string> chart(const std::string& name, const LatencyTable& t, const Room& room) {
   const double mean = t.latency().mean_ns();
   std::vector<std::string> out{fmt::format("Mean {}: {}", name, human::time_ns(mean))};
   const auto share_of = [&](double ns) { return mean > 0 ? ns / mean : 0.0; };
@@ -25,11 +25,11 @@ std::vector<std::string> chart(const std::string& name, const LatencyTable& t, s
   std::iota(steps.begin(), steps.end(), std::size_t{0});
   std::erase_if(steps, [&](std::size_t i) { return t.total(i).raw == 0; });
   std::stable_sort(steps.begin(), steps.end(), [&](std::size_t a, std::size_t b) { return t.total(a) > t.total(b); });
-  // Those that are nothing beside the rest go together, as do those for which there is no room.
-  const auto tells = [&](std::size_t i) { return share_of(t.mean_ns(i)) >= told_from; };
+  // Where room is short those that are nothing beside the rest go together.
+  const auto tells = [&](std::size_t i) { return share_of(t.mean_ns(i)) >= room.step_share; };
   std::size_t shown = static_cast<std::size_t>(std::count_if(steps.begin(), steps.end(), tells));
   if (shown + 1 >= steps.size()) shown = steps.size();
-  if (shown + (shown < steps.size()) > steps_shown) shown = steps_shown - 1;
+  if (shown + (shown < steps.size()) > room.steps) shown = room.steps - 1;
   double rest = 0;
   for (std::size_t i = shown; i < steps.size(); ++i) rest += t.mean_ns(steps[i]);
   const std::size_t left = steps.size() - shown;
@@ -60,7 +60,7 @@ void latency(Page& page, const Report& r, const Shown<OperationStats>& shown) {
 void charts(Page& page, const Report& r, const Shown<OperationStats>& operations, const Room& room) {
   std::vector<std::vector<std::string>> all;
   const auto add = [&](const std::string& name, const LatencyTable& t) {
-    if (all.size() < charts_shown && t.latency().count() > 0 && !t.steps().empty()) all.push_back(chart(name, t, room.steps));
+    if (all.size() < charts_shown && t.latency().count() > 0 && !t.steps().empty()) all.push_back(chart(name, t, room));
   };
   for (std::size_t i = 0; i < std::min<std::size_t>(2, operations.size()); ++i)
     add(std::string(verbs::name(operations[i]->opcode)), operations[i]->latency);

@@ -13,7 +13,9 @@ namespace mtsim::results {
 
 /// How many rows each part of the page may take.
 struct Room {
-  std::size_t opcodes, steps, waits, resources, caches, chains, cpus, pcie, unexpected;
+  std::size_t opcodes, steps;
+  double step_share;  ///< of the mean: steps below that go together
+  std::size_t waits, resources, caches, chains, cpus, pcie, unexpected;
 };
 
 inline constexpr std::size_t figure_width = 10;
