@@ -75,6 +75,7 @@ void DmaEngine::read(ports::ReadBurst& burst) {
   if (first_ == nullptr && burst.tags <= free_tags_ && (!bounded_reads_ || fits(burst))) return issue(burst);
   (first_ ? last_->next : first_) = &burst;
   last_ = &burst;
+  stand_in_line(burst);
 }
 
 void DmaEngine::issue(ports::ReadBurst& burst) {
@@ -108,7 +109,7 @@ void DmaEngine::landed(ports::ReadBurst& burst) {
     burst.next = first_;
     if (first_ == nullptr) last_ = &burst;
     first_ = &burst;
-    burst.since = scheduler_.now();
+    stand_in_line(burst);
   }
   issue_waiting();
   if (over) burst.done(burst);
@@ -121,7 +122,11 @@ void DmaEngine::issue_waiting() {
     const Time waited = scheduler_.now() - waiting.since;
     usage_.wait(waited);
     waiting.waited += waited;
-    if (waiting.waits != nullptr) waiting.waits->add(waiting.step, ports::Cause::tags, waited);
+    if (waiting.waits != nullptr) {
+      const Time held = bounded_reads_ ? held_so_far() - waiting.held : Time();
+      waiting.waits->add(waiting.step, ports::Cause::pcie_credits, held);
+      waiting.waits->add(waiting.step, ports::Cause::tags, waited - held);
+    }
     issue(waiting);
   }
   if (drawn_) [[unlikely]]
@@ -141,6 +146,7 @@ void DmaEngine::write(Pa address, Bytes length, engine::Notice* notice, ports::P
 // The link tells how much it still has to send; that there is room again is known at the earliest when the excess has gone.
 void DmaEngine::wait_for_write_room(ports::RoomWaiter& waiter) {
   waiter.since = scheduler_.now();
+  if (!held_writes_.empty()) waiter.cause = ports::Cause::pcie_credits;
   const bool alone = first_writer_ == nullptr;
   (alone ? first_writer_ : last_writer_->next) = &waiter;
   last_writer_ = &waiter;

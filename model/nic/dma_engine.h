@@ -46,8 +46,19 @@ class DmaEngine : public sc_core::sc_module, public ports::Dma, engine::Timer {
   std::uint32_t tags_in_use(ports::Agent agent) const { return held_[unsigned(agent)]; }
   /// The read that waits for tags first; `next` leads on. Null: none.
   const ports::ReadBurst* first_waiting() const { return first_; }
+  /// Whether that one waits for credits or for room in the completion buffer.
+  bool reads_held() const { return read_held_ >= Time(); }
   /// Who waits for room in the write buffer first; `next` leads on. Null: nobody.
   const ports::RoomWaiter* first_writer() const { return first_writer_; }
+  /// A write, or what is left of it, that waits for credits.
+  struct HeldWrite {
+    Pa address;
+    Bytes length;
+    engine::Notice* notice;
+    ports::Posted posted;
+    Time since;
+  };
+  const std::deque<HeldWrite>& held_writes() const { return held_writes_; }
   /// Waits for room in the write buffer.
   const engine::Usage& write_usage() const { return write_usage_; }
   /// Waits of bursts for tags; `busy` is tag-time.
@@ -68,17 +79,11 @@ class DmaEngine : public sc_core::sc_module, public ports::Dma, engine::Timer {
   friend class ReadStop;
   friend class WriteStop;
   static constexpr std::uint64_t credit_bytes = 16;  ///< that a data credit stands for
-  /// A write, or what is left of it, that waits for credits.
-  struct HeldWrite {
-    Pa address;
-    Bytes length;
-    engine::Notice* notice;
-    ports::Posted posted;
-    Time since;
-  };
 
   void end_of_elaboration() override;
   bool fits(const ports::ReadBurst& burst);
+  void stand_in_line(ports::ReadBurst& burst) const;
+  Time held_so_far() const;
   void measure(ports::ReadBurst& burst) const;
   void issue(ports::ReadBurst& burst);
   void issue_waiting();
@@ -132,6 +137,7 @@ class DmaEngine : public sc_core::sc_module, public ports::Dma, engine::Timer {
   Bytes bytes_, most_bytes_;  ///< of reads in flight, counted if there is a completion buffer
   std::deque<HeldWrite> held_writes_;
   Time read_held_{-1};  ///< since when the first read has waited for credits; negative: it does not
+  Time held_before_;    ///< for how long first reads had waited before that
   ReusePool<CreditReturn> credit_returns_;
   Time next_look_{INT64_MAX};  ///< the earliest time for which a look for credits is armed
   bool room_armed_ = false;

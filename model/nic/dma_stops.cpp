@@ -95,6 +95,8 @@ void WriteStop::last_came() {
 
 void WriteStop::seen() {
   engine::Notice& notice = *part_.notice;
+  notice.waited = first_.waited;
+  notice.behind = first_.behind;
   end();
   notice.arrived(notice);
 }
@@ -120,7 +122,10 @@ bool DmaEngine::fits(const ports::ReadBurst& burst) {
   const bool room = limits_.completion_buffer.raw == 0 || bytes_ + burst.asked <= limits_.completion_buffer;
   const bool credits = read_credits_.has(burst.tags, now);
   if (room && credits) {
-    if (read_held_ >= Time()) credit_usage_.wait(now - read_held_);
+    if (read_held_ >= Time()) {
+      credit_usage_.wait(now - read_held_);
+      held_before_ += now - read_held_;
+    }
     read_held_ = Time(-1);
     return true;
   }
@@ -128,6 +133,14 @@ bool DmaEngine::fits(const ports::ReadBurst& burst) {
   if (!credits && read_credits_.any_due()) wake_for_credits(read_credits_.next_due());
   return false;
 }
+
+void DmaEngine::stand_in_line(ports::ReadBurst& burst) const {
+  burst.since = scheduler_.now();
+  if (bounded_reads_) burst.held = held_so_far();
+}
+
+/// For how long whoever was first in line has waited for credits: a read waits for them while the first does, and else for tags.
+Time DmaEngine::held_so_far() const { return read_held_ >= Time() ? held_before_ + (scheduler_.now() - read_held_) : held_before_; }
 
 void DmaEngine::read_served(Time at, std::uint32_t requests) {
   read_credits_.give_at(at + limits_.credit_return, requests);
@@ -171,6 +184,7 @@ void DmaEngine::write_held() {
     const bool last = first.length.raw == 0;
     if (last) {
       credit_usage_.wait(now - part.since);
+      if (part.posted.held != nullptr) *part.posted.held = now - part.since;
       held_writes_.pop_front();
     }
     write_stops_.take().begin(

@@ -154,6 +154,11 @@ struct Qp {
     Time prepared;  ///< when that one's look-up was over
     Time listed;    ///< when the QP last queued for its turn
     Time stalled;   ///< of its turn: for want of a context
+    // The turn before this one, if it found that contexts of the QP or the request had to be fetched.
+    Time before_listed, before_stalled;
+    Time missed;   ///< when it had that turn
+    Time asked;    ///< when looking for the contexts was over
+    Time brought;  ///< when they were there
   };
   Turns turns;
 
@@ -172,6 +177,7 @@ struct Qp {
   std::uint64_t number = 0;               ///< of the QP within its NIC, from 0
   std::uint64_t first_place = 0;          ///< of the places of all QPs' send queues, the first that is this one's
   ContextFetch* context_fetch = nullptr;  ///< under way
+  bool brings_contexts = false;           ///< for the piece that is taken up next
   bool contexts_in_hand = false;          ///< what was missing for the piece that is taken up next has been fetched
   std::uint32_t contexts_made = 0;        ///< requests before it have come into the NIC and got their contexts
 
@@ -191,6 +197,7 @@ struct Qp {
   // Where the piece being prepared and the request being served stand: told of a run in which nothing moves any more.
   const char* prepares = "";
   const char* serves = "";
+  const char* accepts = nullptr;  ///< where the answer being taken in stands; null: there is none that waits
   const ports::Packet* served = nullptr;
   Turnstile answers;
   std::uint32_t expected = 0;         ///< the request that comes next: with the offset it stands for the expected PSN

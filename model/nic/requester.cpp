@@ -100,11 +100,16 @@ bool Requester::contexts_at_hand(Qp& qp, Time& busy) {
 
 engine::Flow Requester::bring_contexts(Qp& qp, Time at, bool own, bool of_request) {
   const std::uint32_t attempt = qp.attempt;
-  qp.listed = true;  // nobody lines it up meanwhile
+  qp.listed = qp.brings_contexts = true;  // nobody lines it up meanwhile
+  qp.turns.before_listed = qp.turns.listed;
+  qp.turns.before_stalled = qp.turns.stalled;
+  qp.turns.missed = scheduler_.now();
+  qp.turns.asked = at;
   if (!own) co_await qp_contexts_->fetch(qp, at, qp.requester_order);
   else co_await engine::Until(scheduler_, at, qp.requester_order);
   if (!of_request && qp.still(attempt)) co_await request_contexts_->fetch(qp, qp.next, true);
-  qp.listed = false;
+  qp.turns.brought = scheduler_.now();
+  qp.listed = qp.brings_contexts = false;
   qp.contexts_in_hand = qp.still(attempt) && qp.may_send() && !qp.halted && !qp.waiting;
   work->wake(qp);
 }
@@ -177,7 +182,8 @@ engine::Flow Requester::fetch(Pa address, Bytes length, engine::Order order, Rea
 }
 
 /// The piece has just been taken up. What stood before it, one after the other: earlier pieces of its QP, the look-up of the last of them,
-/// what holds the QP, then the turns of other QPs, in part for want of a context.
+/// what holds the QP, then the turns of other QPs, in part for want of a context. A turn that only had contexts fetched is followed by
+/// another.
 void Requester::note_schedule(Qp& qp, const ports::Wqe& wqe, bool repeated, ports::Waits& waits) const {
   const Time now = scheduler_.now();
   Time at = wqe.stamp[unsigned(Step::wqe_fetch)];
@@ -187,13 +193,21 @@ void Requester::note_schedule(Qp& qp, const ports::Wqe& wqe, bool repeated, port
     waits.add(Step::schedule, cause, until - at);
     at = until;
   };
+  const auto turn = [&](Time listed, Time stalled, Time had) {
+    pass(ports::Cause::qp_lookup, std::min(qp.turns.prepared, listed));
+    pass(ports::Cause::credits, listed);
+    pass(ports::Cause::contexts, std::min(at + stalled, had));
+    // Up to the next edge it would wait by itself.
+    at = std::max(at, std::min(clock_.edge(at), had));
+    pass(ports::Cause::pipe, had);
+  };
   pass(ports::Cause::qp, qp.turns.taken);
-  pass(ports::Cause::qp_lookup, std::min(qp.turns.prepared, qp.turns.listed));
-  pass(ports::Cause::credits, qp.turns.listed);
-  pass(ports::Cause::contexts, std::min(at + qp.turns.stalled, now));
-  // Up to the next edge it would wait by itself.
-  at = std::min(clock_.edge(at), now);
-  pass(ports::Cause::pipe, now);
+  if (looks_up_ && qp.turns.brought > at) [[unlikely]] {
+    turn(qp.turns.before_listed, qp.turns.before_stalled, qp.turns.missed);
+    at = std::max(at, qp.turns.asked);
+    pass(ports::Cause::context_fetch, qp.turns.brought);
+  }
+  turn(qp.turns.listed, qp.turns.stalled, now);
 }
 
 // The life of one piece, from taking up to the wire.
@@ -317,13 +331,18 @@ void Requester::take(Qp& qp, ports::Packet& packet) {
 
 engine::Flow Requester::accept(Qp& qp) {
   while (ports::Packet* packet = qp.responses.pop()) {
+    const Time turn = scheduler_.now();
+    Time asked = turn;
+    bool found = true;
     if (qp_contexts_ != nullptr && !qp.destroyed) [[unlikely]] {
       // Answers pass no pipe that could be kept: looking the context up delays this QP's alone.
       Time busy;
-      const bool found = qp_contexts_->find(qp, busy);
-      const Time at = clock_.edge(scheduler_.now()) + busy;
-      if (!found) co_await qp_contexts_->fetch(qp, at, qp.requester_order);
-      else if (busy.raw != 0) co_await engine::Until(scheduler_, at, qp.requester_order);
+      found = qp_contexts_->find(qp, busy);
+      asked = clock_.edge(turn) + busy;
+      qp.accepts = "waits for its QP's context";
+      if (!found) co_await qp_contexts_->fetch(qp, asked, qp.requester_order);
+      else if (busy.raw != 0) co_await engine::Until(scheduler_, asked, qp.requester_order);
+      qp.accepts = nullptr;
     }
     const std::uint32_t index = packet->request;
     const bool outstanding = qp.may_send() && index - qp.retired < qp.producer - qp.retired && !qp.request(index).answered;
@@ -338,13 +357,19 @@ engine::Flow Requester::accept(Qp& qp) {
         waits = packet->waits;
         waits.add(Step::response_wire, ports::Cause::wire_out, packet->waited_out);
         waits.add(Step::response_wire, ports::Cause::wire_in, packet->waited_in);
-        waits.add(Step::response_wire, ports::Cause::qp, scheduler_.now() - packet->came);
+        waits.add(Step::response_wire, ports::Cause::qp, turn - packet->came);
+        if (!found) waits.add(Step::response_wire, ports::Cause::context_fetch, scheduler_.now() - asked);
       }
       qp.retries = qp.rnr_retries = 0;
       verbs::Status status = verbs::status_of(packet->nak);
       const std::uint32_t life = qp.life;
-      if (request_contexts_ != nullptr && !request_contexts_->find(qp, index)) [[unlikely]]
+      if (request_contexts_ != nullptr && !request_contexts_->find(qp, index)) [[unlikely]] {
+        const Time since = scheduler_.now();
+        qp.accepts = "waits for its request's context";
         co_await request_contexts_->fetch(qp, index, !packet->last);
+        qp.accepts = nullptr;
+        if (params_.measures) waits.add(Step::scatter, ports::Cause::context_fetch, scheduler_.now() - since);
+      }
       if (packet->kind == ports::Packet::Kind::response && packet->payload.raw != 0 && qp.lives(life)) {
         ports::Query query;
         query.order = qp.requester_order;

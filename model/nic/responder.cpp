@@ -41,7 +41,7 @@ void Responder::take(Qp& qp, ports::Packet& packet) {
     packet.waits.add(ports::Step::wire, ports::Cause::wire_in, packet.waited_in);
   }
   if (qp_contexts_ != nullptr) [[unlikely]]
-    packet.context_missed = look_up_context(qp);
+    packet.context_missed = look_up_context(qp, packet);
   qp.requests.push(packet);
   if (!qp.serving) {
     qp.serving = true;
@@ -51,11 +51,15 @@ void Responder::take(Qp& qp, ports::Packet& packet) {
 
 engine::Flow Responder::serve(Qp& qp) {
   while (ports::Packet* packet = qp.requests.pop()) {
-    // One that must wait for it lets those of other QPs pass.
-    if (qp_contexts_ != nullptr && packet->context_missed.raw != 0 && !qp.destroyed) [[unlikely]]
-      co_await qp_contexts_->fetch(qp, packet->context_missed, qp.responder_order);
     qp.served = packet;
     note(*packet, ports::Step::responder_wait, ports::Cause::qp, packet->stamp[arrived]);
+    // One that must wait for it lets those of other QPs pass.
+    if (qp_contexts_ != nullptr && packet->context_missed.raw != 0 && !qp.destroyed) [[unlikely]] {
+      const Time asked = std::max(scheduler_.now(), packet->context_missed);
+      qp.serves = "waits for its QP's context";
+      co_await qp_contexts_->fetch(qp, packet->context_missed, qp.responder_order);
+      note(*packet, ports::Step::responder_wait, ports::Cause::context_fetch, asked);
+    }
     if (!qp.receives()) ++dropped_;  // a QP that is not ready answers nothing
     else if (in_sequence(qp, *packet)) {
       if (!verbs::is_read_or_atomic(packet->opcode)) co_await data(qp, *packet);
@@ -69,12 +73,14 @@ engine::Flow Responder::serve(Qp& qp) {
 }
 
 /// Packets have the context looked up in the order in which they come. That keeps the pipe, which they pass themselves afterwards.
-Time Responder::look_up_context(Qp& qp) {
+Time Responder::look_up_context(Qp& qp, ports::Packet& packet) {
   Time busy;
   const bool found = qp_contexts_->find(qp, busy);
-  Time at = clock_.edge(scheduler_.now());
-  if (busy.raw != 0) at = pipe_.book(at, busy).end;
-  return found ? Time() : at;
+  const Time at = clock_.edge(scheduler_.now()), start = busy.raw != 0 ? pipe_.book(at, busy).start : at;
+  if (found) return Time();
+  // One that is served at once waits for the pipe here already.
+  if (!qp.serving) note(packet, ports::Step::responder_wait, ports::Cause::pipe, scheduler_.now() + at - start);
+  return start + busy;
 }
 
 // What the specification decides by the packet sequence number. True: the packet is what comes next, or a READ to be carried out again.

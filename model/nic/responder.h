@@ -45,7 +45,7 @@ class Responder : public sc_core::sc_module, public PacketSink {
   void end_of_elaboration() override;
   engine::Flow serve(Qp& qp);
   /// When it is clear that the QP's context must be fetched; 0: it is there.
-  Time look_up_context(Qp& qp);
+  Time look_up_context(Qp& qp, ports::Packet& packet);
   bool in_sequence(Qp& qp, const ports::Packet& packet);
   bool in_sequence_unreliable(Qp& qp, const ports::Packet& packet);
   void again(Qp& qp, const ports::Packet& packet);

@@ -66,13 +66,12 @@ engine::Task<int> Responder::data(Qp& qp, ports::Packet& packet) {
       const Bytes run = std::min(query.length, Bytes(packet.payload.raw - done));
       const Time translated_at = scheduler_.now();
       qp.serves = "waits for room in the write buffer";
-      co_await ports::WriteRoom(*dma.operator->());
+      const ports::Cause full = co_await ports::WriteRoom(*dma.operator->());
       qp.serves = "is looked up";
       dma->write(query.physical, run, nullptr, {ports::Purpose::payload, query.relaxed});
       done += run.raw;
       // What is not the last of the packet is part of the way to its last look-up.
-      note(packet, done == packet.payload.raw ? ports::Step::responder_dma : ports::Step::responder_translation, ports::Cause::write_room,
-           translated_at);
+      note(packet, done == packet.payload.raw ? ports::Step::responder_dma : ports::Step::responder_translation, full, translated_at);
     }
   }
   contexts_.give();

@@ -157,8 +157,8 @@ engine::Flow Responder::modify(Qp& qp, ports::Packet& reply, Pa word) {
   co_await ports::DmaRead(*dma.operator->(), word, Bytes(8), ports::Agent::payload, qp.responder_order, noted(reply),
                           ports::Step::responder_dma);
   const Time read_at = scheduler_.now();
-  co_await ports::WriteRoom(*dma.operator->());
-  note(reply, ports::Step::responder_dma, ports::Cause::write_room, read_at);
+  const ports::Cause full = co_await ports::WriteRoom(*dma.operator->());
+  note(reply, ports::Step::responder_dma, full, read_at);
   dma->write(word, Bytes(8), nullptr);
   lock.give();
   reply.stamp[moved] = scheduler_.now();

@@ -22,13 +22,12 @@ engine::Task<bool> scatter(const Scatter& units, Qp& qp, std::uint32_t pd, std::
       co_await engine::Until(units.scheduler, query.ready, query.order);
       if (!query.ok()) co_return false;
       const Time translated = units.scheduler.now();
-      co_await ports::WriteRoom(units.dma);
+      const ports::Cause full = co_await ports::WriteRoom(units.dma);
       if (query.waits != nullptr) {
         // At the responder the last piece is moved after its look-up; what goes before is part of the way to that.
         const bool last = query.length.raw >= std::min<std::uint64_t>(left, sge.length - skip) && left <= sge.length - skip;
         const bool moves = last && query.wait_step == ports::Step::responder_translation;
-        query.waits->add(moves ? ports::Step::responder_dma : query.wait_step, ports::Cause::write_room,
-                         units.scheduler.now() - translated);
+        query.waits->add(moves ? ports::Step::responder_dma : query.wait_step, full, units.scheduler.now() - translated);
       }
       if (qp.life != life) co_return true;
       const Bytes run = std::min(query.length, Bytes(std::min<std::uint64_t>(left, sge.length - skip)));

@@ -122,7 +122,7 @@ bool Walker::advance(ports::Query& query, Time& clock) {
         if (kind.pipe) [[unlikely]] {
           query.stalled = kind.pipe->closed(clock);
           if (query.stalled) return false;
-          clock = kind.pipe->enter(query.step.tag, clock);
+          clock = enter(query, clock);
         }
         clock += kind.latency;
         const translate::Content* content = kind.cache->find(query.step.tag);
@@ -237,10 +237,18 @@ void Walker::deepen(ports::Query& query) const {
   }
 }
 
+Time Walker::enter(const ports::Query& query, Time at) {
+  const Time begins = kinds_[query.step.line_kind].pipe->enter(query.step.tag, at);
+  if (query.waits != nullptr) query.waits->add(query.wait_step, ports::Cause::cache, begins - at);
+  return begins;
+}
+
 engine::Task<Walker::Again> Walker::look_again(ports::Query& query) {
   Kind& kind = kinds_[query.step.line_kind];
+  const Time since = scheduler_.now();
   co_await kind.pipe->turn().take();
-  Time clock = kind.pipe->enter(query.step.tag, settings_.clock.edge(scheduler_.now())) + kind.latency;
+  note(query, ports::Cause::cache, since);
+  Time clock = enter(query, settings_.clock.edge(scheduler_.now())) + kind.latency;
   const translate::Content* content = kind.cache->find(query.step.tag);
   if (content == nullptr && kind.second != nullptr) content = find_second(kind, query, clock);
   if (content == nullptr) {
@@ -281,6 +289,7 @@ engine::Task<int> Walker::walk(ports::Query& query) {
       if (again == Again::over) break;
       if (again == Again::found) continue;
     }
+    const Time missed = scheduler_.now();
     Misses& misses = of.misses;
     ++misses.count;
     if (walk_row_) [[unlikely]]
@@ -290,7 +299,7 @@ engine::Task<int> Walker::walk(ports::Query& query) {
       ++misses.merged;
       listed.state = "another look-up's fetch of";
       co_await Merged(*fetch);
-      note(query, ports::Cause::merged, since);
+      note(query, ports::Cause::merged, missed);
     } else {
       bool waits = false;
       if (!holds_place && !stalls) {
@@ -298,7 +307,7 @@ engine::Task<int> Walker::walk(ports::Query& query) {
         listed.state = "a walk slot, to fetch";
         co_await walks_.take();
         holds_place = true;
-        note(query, ports::Cause::walk_slot, since);
+        note(query, ports::Cause::walk_slot, missed);
       }
       const Time asked = scheduler_.now();
       // While this one waited for its place another walk may have fetched the line, or begun to.

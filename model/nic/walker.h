@@ -135,6 +135,8 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   static const translate::Content* find_second(Kind& kind, const ports::Query& query, Time& clock);
   /// Goes on with the last of the lines needed one after the other that a cache has.
   void deepen(ports::Query& query) const;
+  /// When the look-up of the query's line begins that arrives at its cache, which has a CachePipe, at `at`.
+  Time enter(const ports::Query& query, Time at);
   enum class Again : std::uint8_t { missing, found, over };
   /// Waits for a blocking cache to take the look-up. When the line is missing the turn is the look-up's, until it has the line.
   engine::Task<Again> look_again(ports::Query& query);

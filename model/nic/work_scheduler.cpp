@@ -95,6 +95,7 @@ engine::Flow WorkScheduler::fetch(Qp& qp) {
   qp.fetching = true;
   const auto wanted = [&] { return qp.still(attempt) && qp.fetched != qp.producer && qp.fetched - qp.next < prefetch_; };
   while (wanted()) {
+    const Time since = scheduler_.now();
     if (places_) [[unlikely]] {
       co_await places_->take();
       if (!wanted()) {
@@ -121,7 +122,9 @@ engine::Flow WorkScheduler::fetch(Qp& qp) {
       ports::Wqe& wqe = qp.wqe(i);
       wqe.stamp[unsigned(ports::Step::wqe_fetch)] = now;
       wqe.waits.drop_from(ports::Step::wqe_fetch);
-      wqe.waits.add(ports::Step::wqe_fetch, ports::Cause::qp, asked - wqe.stamp[unsigned(ports::Step::doorbell)]);
+      const Time rung = wqe.stamp[unsigned(ports::Step::doorbell)], in_line = std::max(since, rung);
+      wqe.waits.add(ports::Step::wqe_fetch, ports::Cause::qp, in_line - rung);
+      wqe.waits.add(ports::Step::wqe_fetch, ports::Cause::wqe_place, asked - in_line);
       wqe.waits.append(waits);
     }
     if (translates_ahead_) [[unlikely]]

@@ -54,6 +54,7 @@ struct ReadBurst {
   std::uint32_t tags = 0;
   Bytes asked;  ///< bytes of the part that is under way
   Time since;
+  Time held;  ///< for how long whoever was first in line had waited for credits before that
   Dma* owner = nullptr;
   ReadBurst* next = nullptr;
 };
@@ -63,12 +64,14 @@ struct Posted {
   Purpose purpose = Purpose::payload;
   bool relaxed = false;  ///< it may take effect before earlier ones
   AddressType type = AddressType::untranslated;
+  Time* held = nullptr;  ///< where it is told for how long the write waited for credits; null: nowhere
 };
 
 /// Waits until the write buffer has room; kept by who waits.
 struct RoomWaiter {
   std::coroutine_handle<> waiter;
   Time since;
+  Cause cause = Cause::write_room;  ///< or the credits that writes before it wait for
   RoomWaiter* next = nullptr;
 };
 
@@ -153,7 +156,7 @@ class DmaTranslate : public DmaRead {
   const Translation& await_resume() const { return translation; }
 };
 
-/// `co_await WriteRoom(dma)`: goes on when a write would be accepted, in order of arrival.
+/// `co_await WriteRoom(dma)`: goes on when a write would be accepted, in order of arrival. Its result is what it waited for, if it did.
 class WriteRoom : RoomWaiter {
  public:
   explicit WriteRoom(Dma& engine) : dma_(engine) {}
@@ -162,7 +165,7 @@ class WriteRoom : RoomWaiter {
     waiter = handle;
     dma_.wait_for_write_room(*this);
   }
-  void await_resume() const {}
+  Cause await_resume() const { return cause; }
 
  private:
   Dma& dma_;
@@ -179,17 +182,21 @@ class DmaWrite : engine::Notice {
   void await_suspend(std::coroutine_handle<> waiter) {
     waiter_ = waiter;
     arrived = [](engine::Notice& notice) { static_cast<DmaWrite&>(notice).waiter_.resume(); };
-    dma_.write(address_, length_, this, {purpose_});
+    dma_.write(address_, length_, this, {.purpose = purpose_, .held = &held_});
   }
   void await_resume() const {}
-  /// Once it is over: what it waited for on the link.
-  void note(Waits& to, Step step) const { note_up(to, step, *this); }
+  /// Once it is over: what it waited for, credits and on the link.
+  void note(Waits& to, Step step) const {
+    to.add(step, Cause::pcie_credits, held_);
+    note_up(to, step, *this);
+  }
 
  private:
   Dma& dma_;
   Pa address_;
   Bytes length_;
   Purpose purpose_;
+  Time held_;
   std::coroutine_handle<> waiter_;
 };
 

@@ -35,17 +35,21 @@ inline constexpr unsigned step_count = unsigned(Step::completion) + 1;
 
 /// What an operation waits for.
 enum class Cause : std::uint8_t {
-  cpu,        ///< a CPU: another thread has it
-  qp,         ///< earlier work of its own QP, which goes first
-  qp_lookup,  ///< the look-up of the piece before it on its QP: a QP prepares one at a time
-  credits,    ///< READs and atomics outstanding on its QP, as many as may be, or those before a fence
-  contexts,   ///< a context of the requester or responder
-  pipe,       ///< the pipe of the requester or responder: pieces of others
-  buffer,     ///< room for its payload in the NIC
-  walk_slot,  ///< one of the walks that may be in flight
-  merged,     ///< a fetch of the same line that another look-up has under way
-  fetch,      ///< its own fetches of table lines, as long as they take by themselves
-  tags,       ///< PCIe tags
+  cpu,            ///< a CPU: another thread has it
+  qp,             ///< earlier work of its own QP, which goes first
+  qp_lookup,      ///< the look-up of the piece before it on its QP: a QP prepares one at a time
+  credits,        ///< READs and atomics outstanding on its QP, as many as may be, or those before a fence
+  contexts,       ///< a context of the requester or responder
+  context_fetch,  ///< the context of its QP, or of the request itself, which the NIC has to fetch
+  pipe,           ///< the pipe of the requester or responder: pieces of others
+  buffer,         ///< room for its payload in the NIC
+  walk_slot,      ///< one of the walks that may be in flight
+  merged,         ///< a fetch of the same line that another look-up has under way
+  fetch,          ///< its own fetches of table lines, as long as they take by themselves
+  cache,          ///< a cache of table lines that others keep busy: its ports, or a miss at which it stalls
+  wqe_place,      ///< one of the fetches of WQEs that may be in flight
+  tags,           ///< PCIe tags
+  pcie_credits,   ///< flow-control credits of the root complex, or room in the completion buffer
   // The PCIe link behind transfers of: posted writes, reads of payload, of tables, of queues (the agents of that direction, in order).
   up_writes,
   up_payload,
@@ -66,12 +70,16 @@ inline constexpr std::array cause_names{"CPU",
                                         "look-up before it",
                                         "READ credits or fence",
                                         "contexts",
+                                        "context fetch",
                                         "pipe",
                                         "buffer",
                                         "walk slot",
                                         "another's fetch",
                                         "table fetch",
+                                        "busy cache",
+                                        "WQE fetch place",
                                         "PCIe tags",
+                                        "PCIe credits or buffer",
                                         "PCIe up: writes",
                                         "PCIe up: payload reads",
                                         "PCIe up: table reads",

@@ -2,46 +2,28 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <array>
-#include <numeric>
 
 #include "results/derived.h"
 #include "results/human.h"
-#include "results/page.h"
+#include "results/text_parts.h"
 
 namespace mtsim::results {
 namespace {
 
-/// How many rows each part of the page may take.
-struct Room {
-  std::size_t opcodes, steps, rows, waits, unexpected;
-};
-// From the roomiest to one that keeps the fullest report to 50 lines.
-constexpr std::array<Room, 4> rooms{{{4, 9, 4, 5, 5}, {4, 7, 3, 3, 3}, {3, 5, 2, 2, 1}, {3, 4, 1, 1, 1}}};
+// From the roomiest to one that keeps the fullest report to 50 lines: CPUs and PCIe give way first, then what waits and caches have, and
+// the steps of latencies.
+constexpr std::array<Room, 10> rooms{{{4, 9, 0, 5, 4, 4, 4, 4, 4, 5},
+                                      {4, 9, 0, 5, 4, 4, 3, 2, 3, 5},
+                                      {4, 9, 0.005, 5, 3, 4, 3, 1, 2, 3},
+                                      {4, 9, 0.005, 4, 3, 4, 2, 1, 1, 3},
+                                      {4, 8, 0.005, 4, 3, 3, 2, 1, 1, 3},
+                                      {4, 7, 0.005, 4, 3, 3, 2, 1, 1, 3},
+                                      {4, 7, 0.005, 3, 2, 2, 2, 1, 1, 3},
+                                      {4, 6, 0.005, 3, 2, 2, 1, 1, 1, 2},
+                                      {3, 5, 0.005, 2, 2, 2, 1, 1, 1, 1},
+                                      {3, 4, 0.005, 1, 1, 1, 1, 1, 1, 1}}};
 constexpr std::ptrdiff_t page_lines = 50;
-constexpr std::size_t charts_shown = 4, name_width = 30, figure_width = 10, wait_width = 50;
-
-template <class T>
-using Shown = std::vector<const T*>;
-
-/// The `most` items of highest `weight` in their own order; items that weigh nothing are left out.
-template <class T, class F>
-Shown<T> foremost(const std::vector<T>& all, std::size_t most, F weight) {
-  Shown<T> out;
-  for (const T& item : all)
-    if (weight(item) > 0) out.push_back(&item);
-  std::stable_sort(out.begin(), out.end(), [&](const T* a, const T* b) { return weight(*a) > weight(*b); });
-  if (out.size() > most) out.resize(most);
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
-std::string titled(const char* title, std::size_t all, std::size_t shown) {
-  return all > shown ? fmt::format("{} ({} of {})", title, shown, all) : title;
-}
-
-double seconds(Time t) { return static_cast<double>(t.raw) / 1e12; }
 
 void opening(Page& page, const Report& r) {
   std::string title = fmt::format("mtsim {}: {}, seed {}", r.version, r.trace.empty() ? "no trace" : r.trace, r.seed);
@@ -60,45 +42,6 @@ void opening(Page& page, const Report& r) {
     for (const auto& [error, n] : by_errno)
       failures += fmt::format("{}{} {} {}", failures.empty() ? "" : ", ", human::count(n), call, verbs::errno_name(error));
   if (!failures.empty()) page.line("Calls that failed: " + failures);
-}
-
-void latency(Page& page, const Report& r, const Shown<OperationStats>& shown) {
-  if (shown.empty()) return;
-  page.gap();
-  page.heading_row({"Latency", "completed", "min", "median", "p90", "p99", "p99.9", "max", "mean"}, 12, 11);
-  for (const OperationStats* o : shown) {
-    const Histogram& h = o->latency.latency();
-    std::vector<std::string> cells{std::string(verbs::name(o->opcode)), human::count(o->completed), human::time(h.min())};
-    for (const double q : {0.5, 0.9, 0.99, 0.999}) cells.push_back(human::time(h.quantile(q)));
-    cells.push_back(human::time(h.max()));
-    cells.push_back(human::time_ns(h.mean_ns()));
-    page.row(cells, 12, 11);
-  }
-  if (r.operations.size() > shown.size()) page.line(fmt::format("and {} more opcodes", r.operations.size() - shown.size()));
-}
-
-/// The mean's breakdown as a chart 48 columns wide: step, time, share, bar.
-std::vector<std::string> chart(const std::string& name, const LatencyTable& t, std::size_t steps_shown) {
-  const double mean = t.latency().mean_ns();
-  std::vector<std::string> out{fmt::format("Mean {}: {}", name, human::time_ns(mean))};
-  const auto share_of = [&](double ns) { return mean > 0 ? ns / mean : 0.0; };
-  const auto row = [&](const std::string& step, double ns) {
-    out.push_back(fmt::format("  {:<16}{:>9}{:>5.0f} %  {}", human::cut(step, 16), human::time_ns(ns), share_of(ns) * 100,
-                              human::bar(share_of(ns), 13)));
-  };
-  std::vector<std::size_t> steps(t.steps().size());
-  std::iota(steps.begin(), steps.end(), std::size_t{0});
-  std::erase_if(steps, [&](std::size_t i) { return t.total(i).raw == 0; });
-  std::stable_sort(steps.begin(), steps.end(), [&](std::size_t a, std::size_t b) { return t.total(a) > t.total(b); });
-  const std::size_t shown = steps.size() > steps_shown ? steps_shown - 1 : steps.size();
-  double rest = 0;
-  for (std::size_t i = shown; i < steps.size(); ++i) rest += t.mean_ns(steps[i]);
-  const std::size_t left = steps.size() - shown;
-  steps.resize(shown);
-  std::sort(steps.begin(), steps.end());
-  for (const std::size_t i : steps) row(t.steps()[i], t.mean_ns(i));
-  if (left > 0) row(fmt::format("{} other steps", left), rest);
-  return out;
 }
 
 /// The ends that the levels of a host came to, as far as the series still has them.
@@ -161,171 +104,6 @@ void phases(Page& page, const std::vector<PhaseStats>& all) {
   }
 }
 
-void charts(Page& page, const Report& r, const Shown<OperationStats>& operations, const Room& room) {
-  std::vector<std::vector<std::string>> all;
-  const auto add = [&](const std::string& name, const LatencyTable& t) {
-    if (all.size() < charts_shown && t.latency().count() > 0 && !t.steps().empty()) all.push_back(chart(name, t, room.steps));
-  };
-  for (std::size_t i = 0; i < std::min<std::size_t>(2, operations.size()); ++i)
-    add(std::string(verbs::name(operations[i]->opcode)), operations[i]->latency);
-  add("reg_mr", r.registration.reg_mr.latency);
-  add("dereg_mr", r.registration.dereg_mr.latency);
-  for (std::size_t i = 0; i < all.size(); i += 2) {
-    page.gap();
-    page.beside(all[i], i + 1 < all.size() ? all[i + 1] : std::vector<std::string>{});
-  }
-}
-
-/// Service and the longest of the waits of all opcodes.
-void waits(Page& page, const Report& r, const Shown<OperationStats>& operations, const Room& room) {
-  struct Row {
-    const OperationStats* of;
-    const WaitStats* wait;
-  };
-  std::vector<Row> rows;
-  TotalTime latency, served;
-  std::uint64_t opcodes = 0, n = 0;
-  for (const OperationStats& o : r.operations) {
-    // Of a message its sender tells, unless nobody does.
-    if (o.opcode == verbs::Opcode::recv && operations.size() > 1) continue;
-    opcodes += o.latency.latency().count() != 0;
-    n += o.latency.latency().count();
-    latency += o.latency.latency().sum();
-    served += service(o);
-    for (const WaitStats& w : o.waits) rows.push_back({&o, &w});
-  }
-  if (rows.empty()) return;
-  std::stable_sort(rows.begin(), rows.end(), [](const Row& a, const Row& b) { return a.wait->total > b.wait->total; });
-  const std::size_t shown = std::min(rows.size(), room.waits);
-  const auto share = [&](TotalTime part) { return human::percent(static_cast<double>(part.raw) / static_cast<double>(latency.raw)); };
-  page.gap();
-  page.heading_row({titled("What operations waited for", rows.size(), shown), "share", "mean", "p99", "longest", "waited"}, wait_width,
-                   figure_width);
-  page.row({"  nothing: they were served", share(served), human::time_ns(mean_ns(served, n))}, wait_width, figure_width);
-  for (std::size_t i = 0; i < shown; ++i) {
-    const OperationStats& o = *rows[i].of;
-    const WaitStats& w = *rows[i].wait;
-    const std::string of = opcodes > 1 ? std::string(verbs::name(o.opcode)) + ", " : "";
-    const std::uint64_t all = o.latency.latency().count();
-    page.row({"  " + of + w.name, share(w.total), human::time_ns(mean_ns(w.total, all)), human::time(w.p99), human::time(w.longest),
-              human::percent(static_cast<double>(w.operations) / static_cast<double>(all))},
-             wait_width, figure_width);
-  }
-}
-
-/// One table of the page: a heading, and a row for each of the busiest items.
-template <class T, class Weight, class Cells>
-void table(Page& page, const Room& room, const char* title, std::vector<std::string> columns, const std::vector<T>& all, Weight weight,
-           Cells cells) {
-  const auto used = foremost(all, all.size(), weight);
-  if (used.empty()) return;
-  const auto shown = foremost(all, room.rows, weight);
-  columns.insert(columns.begin(), titled(title, used.size(), shown.size()));
-  page.heading_row(columns, name_width, figure_width);
-  for (const T* item : shown) page.row(cells(*item), name_width, figure_width);
-}
-
-/// What look-ups that missed had to fetch, line by line.
-void chains(Page& page, const Report& r, const Room& room) {
-  struct Row {
-    std::string name;
-    std::uint64_t all, most;
-    const MissChains::Chain* chain;
-  };
-  std::vector<Row> rows;
-  for (const MissChains& m : r.miss_chains)
-    for (const MissChains::Chain& c : m.chains) rows.push_back({"  " + m.name + ": " + c.lines, m.lookups(), m.most, &c});
-  table(
-      page, room, "Misses in a row", {"look-ups", "of all", "mean", "longest", "at once", "most"}, rows,
-      [](const Row& row) { return row.chain->total.raw; },
-      [&](const Row& row) -> std::vector<std::string> {
-        const MissChains::Chain& c = *row.chain;
-        return {row.name,
-                human::count(c.lookups),
-                human::percent(static_cast<double>(c.lookups) / static_cast<double>(row.all)),
-                human::time_ns(mean_ns(c.total, c.lookups)),
-                human::time(c.longest),
-                fmt::format("{:.2f}", static_cast<double>(c.total.raw) / static_cast<double>(r.window().raw)),
-                human::count(row.most)};
-      });
-}
-
-void tables(Page& page, const Report& r, const Room& room) {
-  const double window = seconds(r.window());
-  const auto share = [&](double part, double whole) { return human::percent(whole > 0 ? part / whole : 0.0); };
-
-  table(
-      page, room, "Resources", {"in use", "requests", "mean wait", "longest", "most", "of"}, r.resources,
-      [](const ResourceStats& s) { return static_cast<double>(s.busy.raw) / static_cast<double>(s.capacity); },
-      [&](const ResourceStats& s) -> std::vector<std::string> {
-        return {"  " + s.name,
-                human::percent(utilisation(s, r.window())),
-                human::count(s.requests),
-                human::time_ns(mean_ns(s.waited, s.requests)),
-                human::time(s.longest_wait),
-                human::count(s.most_in_use),
-                human::count(s.capacity)};
-      });
-  table(
-      page, room, "Caches", {"look-ups", "hits", "cold", "capacity", "conflict", "evictions", "miss"}, r.caches,
-      [](const CacheStats& c) { return c.lookups; },
-      [&](const CacheStats& c) -> std::vector<std::string> {
-        return {"  " + c.name,
-                human::count(c.lookups),
-                share(static_cast<double>(c.hits), static_cast<double>(c.lookups)),
-                human::count(c.misses_cold),
-                human::count(c.misses_capacity),
-                human::count(c.misses_conflict),
-                human::count(c.evictions),
-                human::time_ns(mean_ns(c.miss_time, c.misses()))};
-      });
-  chains(page, r, room);
-  table(
-      page, room, "CPU time", {"CPUs", "user", "syscall", "register", "interrupt", "polling", "idle"}, r.cpus,
-      [](const CpuStats& c) { return (c.user + c.system_call + c.registering() + c.interrupt + c.polling).raw; },
-      [&](const CpuStats& c) {
-        std::vector<std::string> cells{"  " + c.host, human::count(c.cpus)};
-        for (const Time t : {c.user, c.system_call, c.registering(), c.interrupt, c.polling, c.idle})
-          cells.push_back(share(seconds(t), static_cast<double>(c.cpus) * window));
-        return cells;
-      });
-  table(
-      page, room, "PCIe", {"reads", "writes", "answers", "payload", "headers", "stalled", "busy"}, r.pcie,
-      [](const PcieStats& p) { return p.reads + p.writes + p.completions; },
-      [&](const PcieStats& p) -> std::vector<std::string> {
-        return {"  " + p.name,
-                human::count(p.reads),
-                human::count(p.writes),
-                human::count(p.completions),
-                human::bytes(p.payload),
-                human::bytes(p.header),
-                human::time(p.tag_stall_time + p.credit_stall_time),
-                share(seconds(p.busy), window)};
-      });
-}
-
-/// What the bytes of each direction that is in use at all were for, as a share of its time: they add up to how busy it is.
-void purposes(Page& page, const Report& r, const Room& room) {
-  constexpr double told_from = 0.01;
-  static const std::vector<std::string> names{"payload", "tables", "wqes", "cqes", "commands", "doorbells"};
-  const double window = seconds(r.window());
-  const auto bytes = [&](const PcieStats& p, const std::string& purpose) {
-    const auto found =
-        std::find_if(r.counters.begin(), r.counters.end(), [&](const Counter& c) { return c.name == p.name + "." + purpose; });
-    return found == r.counters.end() ? 0.0 : static_cast<double>(found->value);
-  };
-  table(
-      page, room, "PCIe by purpose", names, r.pcie,
-      [&](const PcieStats& p) { return seconds(p.busy) >= told_from * window ? seconds(p.busy) : 0; },
-      [&](const PcieStats& p) {
-        std::vector<std::string> cells{"  " + p.name};
-        const auto all = static_cast<double>((p.payload + p.header).raw);
-        for (const std::string& name : names)
-          cells.push_back(all <= 0 || window <= 0 ? "0.0 %" : human::percent(bytes(p, name) / all * seconds(p.busy) / window));
-        return cells;
-      });
-}
-
 void unexpected(Page& page, const Report& r, const Room& room) {
   if (r.unexpected_total == 0) return;
   page.gap();
@@ -354,12 +132,15 @@ std::string composed(const Report& r, TextOptions options, const Room& room) {
   }
   page.gap();
   tables(page, r, room);
-  purposes(page, r, room);
   unexpected(page, r, room);
   return page.text();
 }
 
 }  // namespace
+
+std::string titled(const char* title, std::size_t all, std::size_t shown) {
+  return all > shown ? fmt::format("{} ({} of {})", title, shown, all) : title;
+}
 
 std::string summary(const Report& r, TextOptions options) {
   std::string text;

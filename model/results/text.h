@@ -1,5 +1,5 @@
 // The summary that a person reads first: plain text of at most 50 lines by 100 columns. What is empty is left out, and where there is
-// more than fits the busiest is shown and the rest counted; the JSON has it all.
+// more than fits the rows that tell most are shown and the rest counted; the JSON has it all.
 #pragma once
 
 #include <span>

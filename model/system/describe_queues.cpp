@@ -40,6 +40,7 @@ std::string standing(nic::Qp& qp, std::uint32_t index) {
   if (before(qp.fetched)) {
     if (index != qp.next) return "in the NIC, behind the one before it";
     if (qp.preparing) return "in the NIC, waits for the look-up before it";
+    if (qp.brings_contexts) return "in the NIC, waits for its QP's context or its own to be fetched";
     return qp.listed ? "in the NIC, its QP waits for its turn" : "in the NIC, held back";
   }
   return qp.fetching ? "its WQE is being fetched" : "its WQE is not fetched";
@@ -72,7 +73,12 @@ void describe_qp(const std::string& name, nic::Qp& qp, std::vector<std::string>&
   inbox(qp.requests, "request");
   if (!qp.answers.empty())
     lines.push_back(fmt::format("{}: QP {:#x} has {} answers on their way to the wire", name, qp.qpn, qp.answers.length()));
+  if (qp.accepts != nullptr) lines.push_back(fmt::format("{}: QP {:#x}: an answer {}", name, qp.qpn, qp.accepts));
   inbox(qp.responses, "answer");
+  if (qp.context_fetch == nullptr) return;
+  unsigned others = 0;
+  for (const nic::ContextFetch::Waiter* waiter = qp.context_fetch->first; waiter != nullptr; waiter = waiter->next) ++others;
+  lines.push_back(fmt::format("{}: the context of QP {:#x} is being fetched; others that wait for it: {}", name, qp.qpn, others));
 }
 
 std::string of(const ports::Query& query) {
@@ -109,8 +115,19 @@ void describe_dma(const std::string& name, const nic::DmaEngine& dma, std::vecto
     Queue queue(lines, name + ": ");
     for (const ports::ReadBurst* read = dma.first_waiting(); read != nullptr; read = read->next)
       if (queue.takes())
-        queue.add(fmt::format("a read of {} ({} at {:#x}) waits for {} PCIe tags since {}", reads_of[unsigned(read->agent)],
-                              results::human::bytes(read->length), read->address.raw, read->tags, results::human::time(read->since)));
+        queue.add(
+            fmt::format("a read of {} ({} at {:#x}) waits for {}{} since {}", reads_of[unsigned(read->agent)],
+                        results::human::bytes(read->length), read->address.raw, read->tags,
+                        dma.reads_held() && read == dma.first_waiting() ? " PCIe credits or room in the completion buffer" : " PCIe tags",
+                        results::human::time(read->since)));
+  }
+  {
+    Queue queue(lines, name + ": ");
+    for (const nic::DmaEngine::HeldWrite& write : dma.held_writes())
+      if (queue.takes())
+        queue.add(fmt::format("a write of {} ({} at {:#x}) waits for PCIe credits since {}",
+                              ports::purpose_names[unsigned(write.posted.purpose)], results::human::bytes(write.length), write.address.raw,
+                              results::human::time(write.since)));
   }
   Queue queue(lines, name + ": ");
   for (const ports::RoomWaiter* writer = dma.first_writer(); writer != nullptr; writer = writer->next)

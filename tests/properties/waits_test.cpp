@@ -1,6 +1,7 @@
 // Does every operation's latency come apart into service and waits, step by step, on whatever hardware and whatever is run?
 #include <catch2/catch.hpp>
 #include <map>
+#include <set>
 
 #include "properties/random_settings.h"
 #include "support/system_run.h"
@@ -17,6 +18,7 @@ namespace {
 class Check final : public system::OperationWatcher {
  public:
   std::uint64_t operations = 0, waits = 0;
+  std::set<Cause> causes;
   std::map<verbs::Opcode, std::int64_t> least_service;
 
   void ended(std::uint32_t, std::uint32_t qpn, const ports::Wqe& request, verbs::Status status) override {
@@ -33,6 +35,7 @@ class Check final : public system::OperationWatcher {
       REQUIRE(wait.cause() != Cause::several);
       waited[unsigned(wait.step())] += wait.span;
       sum += wait.span;
+      causes.insert(wait.cause());
       ++waits;
     }
     const std::int64_t latency = (at - request.begin).raw;
@@ -70,6 +73,7 @@ void run_watched(const std::vector<std::string>& sets, const std::optional<std::
 
 TEST_CASE("Waits of each operation lie within its steps, on random runs") {
   std::uint64_t waits = 0;
+  std::set<Cause> causes;
   for (unsigned seed = 1; seed <= 40; ++seed) {
     const RandomSettings settings(seed);
     INFO("seed " << seed << ": " << settings.listed());
@@ -78,6 +82,7 @@ TEST_CASE("Waits of each operation lie within its steps, on random runs") {
     REQUIRE(run.stuck == std::vector<std::string>{});
     CHECK(run.check.operations > 0);
     waits += run.check.waits;
+    causes.merge(run.check.causes);
     // What the report adds up is what the operations said.
     for (const results::OperationStats& o : run.report.operations) {
       results::TotalTime sum;
@@ -92,6 +97,32 @@ TEST_CASE("Waits of each operation lie within its steps, on random runs") {
     }
   }
   CHECK(waits > 10'000);
+  for (const Cause cause : {Cause::context_fetch, Cause::tags, Cause::pcie_credits}) {
+    INFO(ports::cause_names[unsigned(cause)]);
+    CHECK(causes.count(cause) == 1);
+  }
+}
+
+TEST_CASE("Waits of each operation lie within its steps where caches and fetches of WQEs take few at a time") {
+  std::set<Cause> causes;
+  for (unsigned seed = 1; seed <= 16; ++seed) {
+    const RandomSettings settings(seed);
+    std::vector<std::string> sets = settings.sets();
+    sets.emplace_back("provider.blueflame=0B");
+    sets.emplace_back("nic.requester.wqe_fetches=1");
+    for (const std::string cache : {"nic.mpt_cache", "nic.mtt_cache"}) {
+      sets.push_back(cache + ".on_miss=" + (seed % 2 == 0 ? "stall" : "pass"));
+      sets.push_back(cache + ".interval=" + (seed % 4 < 2 ? "40ns" : "0ns"));
+    }
+    INFO("seed " << seed << ": " << settings.listed());
+    Watched run;
+    run_watched(sets, {}, run);
+    REQUIRE(run.stuck == std::vector<std::string>{});
+    CHECK(run.check.operations > 0);
+    causes.merge(run.check.causes);
+  }
+  CHECK(causes.count(Cause::cache) == 1);
+  CHECK(causes.count(Cause::wqe_place) == 1);
 }
 
 TEST_CASE("Waits of messages, atomics, retries and failures lie within their steps") {

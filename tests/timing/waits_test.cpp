@@ -151,3 +151,61 @@ TEST_CASE("the second of two WRITEs of one QP waits for the look-up of the first
   CHECK(t.waits(0) ==
         List{second_store, {Step::schedule, Cause::qp_lookup, 165'000 - 122'000}, {Step::responder_translation, Cause::fetch, 293'500}});
 }
+
+TEST_CASE("the second of two WRITEs waits for the one credit of reads", "[timing][waits]") {
+  test::RigSettings settings = test::round_figures();
+  settings.pcie.read_credits = 1;
+  TwoQps t(settings);
+  t.rig.at(start, [&] {
+    t.post(0, Opcode::write, 64);
+    t.post(1, Opcode::write, 64);
+  });
+  t.rig.run();
+
+  // 64 B of payload are read from 165,000 on; the credit goes back, for 100,000, when the request, 3,000 long, has come to the root complex
+  // and memory has answered it. The second asks 11,000 after the first.
+  CHECK(t.waits(0) == List{});
+  CHECK(t.waits(1) == List{second_store, {Step::dma, Cause::pcie_credits, 3'000 + 100'000 + 80'000 + 100'000 - 11'000}});
+}
+
+TEST_CASE("a cache that stalls on a miss keeps the second of two READs out", "[timing][waits]") {
+  test::RigSettings settings = test::round_figures();
+  settings.nic.mtt_cache.on_miss = nic::OnMiss::stall;
+  TwoQps t(settings);
+  t.rig.at(start, [&] {
+    t.post(0, Opcode::read, 64, 8 * 4096);
+    t.post(1, Opcode::read, 64, 16 * 4096);
+  });
+  t.rig.run();
+
+  // As above the first misses at 373,000. The second comes to the MTT cache at 378,000, 6,000 before it would miss, and gets in at the edge
+  // after the first line has come, at 667,000. It asks for its own at 673,000, which on the way down finds 4,500 left of the first READ's
+  // payload, asked for at 667,000.
+  const std::int64_t line = 3'000 + 100'000 + 80'000 + 10'500 + 100'000;
+  CHECK(t.waits(0) == List{{Step::responder_translation, Cause::fetch, line}, behind_data});
+  CHECK(t.waits(1) == List{second_store,
+                           {Step::responder_translation, Cause::cache, 373'000 + line - 378'000},
+                           {Step::responder_translation, Cause::down_completions, 4'500},
+                           {Step::responder_translation, Cause::fetch, line},
+                           behind_data});
+}
+
+TEST_CASE("a READ waits for its QP's context to be fetched at both ends", "[timing][waits]") {
+  test::RigSettings settings = test::round_figures();
+  settings.nic.qp_cache = defaults<nic::QpCacheParams>();
+  settings.nic.qp_cache.enabled = true;
+  settings.nic.qp_cache.lines = 1;
+  TwoQps t(settings);
+  t.post(1, Opcode::write, 64);  // whose context takes the place
+  t.rig.run();
+  t.rig.at(start, [&] { t.post(0, Opcode::read, 64); });
+  t.rig.run();
+
+  // 375 B come in two completions. At the responder the read of the payload is asked for 8,750 before the context that had to go has been
+  // written (contexts_test.cpp).
+  const std::int64_t context = 3'000 + 100'000 + 80'000 + 51'875 + 100'000;
+  CHECK(t.waits(0) == List{{Step::schedule, Cause::context_fetch, context},
+                           {Step::responder_wait, Cause::context_fetch, context},
+                           {Step::responder_dma, Cause::up_writes, 8'750},
+                           behind_data});
+}

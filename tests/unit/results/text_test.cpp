@@ -74,6 +74,52 @@ TEST_CASE("a summary fits one screen whatever happened") {
   CHECK(holds(text, "Misses in a row (1 of "));
 }
 
+TEST_CASE("where not all fits, caches that miss stay, and the steps of latency before CPUs and PCIe") {
+  Report r = sample::report();
+  const CacheStats missing = r.caches.front();
+  r.caches.clear();
+  for (int i = 0; i < 6; ++i) {
+    CacheStats hits{"host" + std::to_string(i) + ".nic.mpt_cache", 1'000, 1'000, 0, 0, 0, 0, 0, TotalTime(0), Time()};
+    r.caches.push_back(hits);
+  }
+  r.caches.push_back(missing);
+  r.phases.assign(4, {"touch", 2, us(30), Bytes(0)});
+  r.resources.insert(r.resources.end(), 6, r.resources.front());
+  r.cpus.insert(r.cpus.end(), 6, r.cpus.front());
+  r.pcie.insert(r.pcie.end(), 6, r.pcie.front());
+  r.miss_chains.insert(r.miss_chains.end(), 6, r.miss_chains.front());
+  const std::string text = summary(r);
+  CHECK(line_count(text) <= 50);
+  CHECK(holds(text, "  a.nic.mtt_cache "));
+  for (const char* step : {"  doorbell ", "  translation ", "  wire "}) CHECK(holds(text, step));
+  CHECK(holds(text, "Caches (4 of 7)"));
+  CHECK(holds(text, "CPU time (1 of 7)"));
+  CHECK(holds(text, "PCIe (2 of 7)"));
+}
+
+TEST_CASE("a host that is idle has no row of CPU time, an idle direction none of PCIe") {
+  Report r = sample::report();
+  r.cpus.front().host = "idler";
+  r.cpus.front().user = r.cpus.front().system_call = us(0);
+  r.cpus.front().registration.clear();
+  r.pcie.front().busy = ns(900);
+  CHECK_FALSE(holds(summary(r), "idler"));
+  CHECK_FALSE(holds(summary(r), "PCIe  "));
+}
+
+TEST_CASE("PCIe tells how busy it is and what for") {
+  Report r = sample::report();
+  r.pcie.front().busy = us(50);
+  r.counters.push_back({"a.pcie.up.payload", "bytes", "", 264});
+  r.counters.push_back({"a.pcie.up.cqes", "bytes", "", 88});
+  r.counters.push_back({"a.pcie.up.tables", "bytes", "", 0});
+  // 352 B in all.
+  const std::string text = summary(r);
+  CHECK(holds(text,
+              "PCIe                                busy   payload      cqes   stalled\n"
+              "  a.pcie.up                       50.0 %    37.5 %    12.5 %   50.0 ns\n"));
+}
+
 TEST_CASE("an interrupted run says so") {
   Report r = sample::report();
   r.partial = true;

@@ -1,4 +1,5 @@
 // When nothing moves any more, is everything told that stands in the NIC's queues?
+#include <algorithm>
 #include <catch2/catch.hpp>
 
 #include "support/nic_rig.h"
@@ -10,7 +11,7 @@ using verbs::Opcode;
 
 namespace {
 
-/// A PCIe link that loses every read of tables: they are never answered.
+/// A PCIe link that loses every read of tables, or every write: they never come to the root complex.
 class LosingLink : public sc_core::sc_module, public ports::PcieUp {
  public:
   LosingLink(sc_core::sc_module_name name, pcie::Link& link) : sc_module(name), link_(link) {}
@@ -18,15 +19,13 @@ class LosingLink : public sc_core::sc_module, public ports::PcieUp {
   void request(ports::Agent agent, ports::Purpose purpose, std::uint32_t requests, Time memory, engine::Notice& notice) override {
     if (agent != ports::Agent::tables || !loses) link_.request(agent, purpose, requests, memory, notice);
   }
-  void complete(ports::Purpose purpose, const ports::Tlps& tlps, engine::Notice* notice) override {
-    link_.complete(purpose, tlps, notice);
-  }
+  void complete(ports::Purpose purpose, const ports::Tlps& tlps, engine::Notice* notice) override { link_.complete(purpose, tlps, notice); }
   Time posted_backlog() override { return link_.posted_backlog(); }
   Time time_of(Bytes length) const override { return link_.time_of(length); }
   void post(ports::Purpose purpose, const ports::Tlps& tlps, Time memory, engine::Notice* notice) override {
-    link_.post(purpose, tlps, memory, notice);
+    if (!loses_writes) link_.post(purpose, tlps, memory, notice);
   }
-  bool loses = true;
+  bool loses = true, loses_writes = false;
 
  private:
   pcie::Link& link_;
@@ -36,6 +35,10 @@ std::vector<std::string> told(const test::NicRig& rig, std::uint32_t host) {
   std::vector<std::string> lines;
   system::describe_queues("host" + std::to_string(host) + ".nic", *rig.hosts[host].nic, lines);
   return lines;
+}
+
+bool holds(const std::vector<std::string>& lines, const std::string& line) {
+  return std::find(lines.begin(), lines.end(), line) != lines.end();
 }
 
 /// A rig whose host `where` has such a link.
@@ -157,4 +160,59 @@ TEST_CASE("a deadlock at the requester is told with every queue's content") {
       "host0.nic:   1 by reads of tables"};
   CHECK(told(t.rig, 0) == at_requester);
   CHECK(told(t.rig, 1) == std::vector<std::string>{});
+}
+
+TEST_CASE("a QP whose context does not come is told, and so is a read without credits") {
+  test::RigSettings settings = test::round_figures();
+  settings.pcie.read_credits = 1;
+  settings.nic.qp_cache = defaults<nic::QpCacheParams>();
+  settings.nic.qp_cache.enabled = true;
+  settings.nic.qp_cache.agent = ports::Agent::tables;
+  LosingRig t(settings, 0);
+  const verbs::Grant local = t.rig.register_memory(0, KiB(64)), remote = t.rig.register_memory(1, KiB(64));
+  ports::QpAttributes attributes;
+  attributes.access = verbs::Access::remote_write;
+  attributes.timeout = 0;
+  std::vector<test::NicRig::Pair> pairs{t.rig.connect(16, attributes), t.rig.connect(16, attributes)};
+  for (test::NicRig::Pair& pair : pairs) {
+    t.rig.fill(pair, Opcode::write, {local.start.raw, 64, local.key}, remote.start.raw, remote.key);
+    t.rig.ring(pair, true);
+  }
+  t.rig.run();
+
+  // The first context's read is lost, and the one credit with it.
+  const std::vector<std::string> lines = told(t.rig, 0);
+  INFO(Catch::StringMaker<std::vector<std::string>>::convert(lines));
+  CHECK(holds(lines, "  write wr=1 of 64 B: in the NIC, waits for its QP's context or its own to be fetched"));
+  CHECK(holds(lines, "host0.nic: the context of QP 0x11 is being fetched; others that wait for it: 0"));
+  CHECK(holds(lines, "host0.nic: the context of QP 0x12 is being fetched; others that wait for it: 0"));
+  const auto waits_for_credit = [](const std::string& line) {
+    return line.starts_with("host0.nic: a read of tables (375 B at ") &&
+           line.find(" waits for 1 PCIe credits or room in the completion buffer since ") != std::string::npos;
+  };
+  CHECK(std::count_if(lines.begin(), lines.end(), waits_for_credit) == 1);
+}
+
+TEST_CASE("writes without credits are told") {
+  test::RigSettings settings = test::round_figures();
+  settings.pcie.write_credits = 1;
+  LosingRig t(settings, 1);
+  t.link->loses = false;
+  t.link->loses_writes = true;
+  const verbs::Grant local = t.rig.register_memory(0, KiB(64)), remote = t.rig.register_memory(1, KiB(64));
+  ports::QpAttributes attributes;
+  attributes.access = verbs::Access::remote_write;
+  attributes.timeout = 0;
+  test::NicRig::Pair pair = t.rig.connect(16, attributes);
+  t.rig.fill(pair, Opcode::write, {local.start.raw, 512, local.key}, remote.start.raw, remote.key);
+  t.rig.ring(pair, true);
+  t.rig.run();
+
+  // The first 256 bytes are lost, and the one credit with them.
+  const std::vector<std::string> lines = told(t.rig, 1);
+  INFO(Catch::StringMaker<std::vector<std::string>>::convert(lines));
+  const auto waits_for_credit = [](const std::string& line) {
+    return line.starts_with("host1.nic: a write of payload (256 B at ") && line.find(" waits for PCIe credits since ") != std::string::npos;
+  };
+  CHECK(std::count_if(lines.begin(), lines.end(), waits_for_credit) == 1);
 }
