@@ -10,7 +10,7 @@ void Completion::answered(Qp& qp, std::uint32_t index, verbs::Status status) {
   request.answered = true;
   request.status = status;
   while (qp.retired != qp.producer && qp.request(qp.retired).answered) {
-    const std::uint32_t oldest = qp.retired++;
+    const std::uint32_t oldest = qp.retire();
     const verbs::Status outcome = qp.request(oldest).status;
     if (oldest != index && outcome == verbs::Status::SUCCESS) {
       ports::Wqe& wqe = qp.wqe(oldest);
@@ -32,7 +32,7 @@ void Completion::fail(Qp& qp) {
   qp.waiting = false;
   qp.reads = 0;
   qp.offset = 0;
-  while (qp.retired != qp.producer) retire(qp, qp.retired++, verbs::Status::WR_FLUSH_ERR);
+  while (qp.retired != qp.producer) retire(qp, qp.retire(), verbs::Status::WR_FLUSH_ERR);
   qp.next = qp.fetched = qp.producer;
   if (qp.receive) received(qp, verbs::Status::WR_FLUSH_ERR, 0);
   // A shared queue's receives belong to the other QPs as well.

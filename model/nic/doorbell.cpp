@@ -60,7 +60,7 @@ void Doorbell::arrived(Store& store) {
   }
   // Only the request that the store carries, and only when nothing before it is still to be fetched, is there already.
   if (carries_wqe && qp->fetched == producer - 1) qp->fetched = producer;
-  qp->producer = producer;
+  qp->posted(producer);
   if (qp->state == verbs::QpState::err) retirement->fail(*qp);
   else work->wake(*qp);
 }

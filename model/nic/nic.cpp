@@ -170,6 +170,7 @@ std::shared_ptr<ReceiveQueue> Nic::receive_queue(const ports::QpAttributes& attr
 void Nic::destroy_qp(std::uint32_t qpn) {
   Qp* qp = qps_.find(qpn);
   if (qp == nullptr) return;
+  qp->forget_outstanding();
   qp->destroyed = true;
   qp->end_life();
   if (qp_contexts) qp_contexts->drop(*qp);
@@ -199,6 +200,7 @@ void Nic::set_state(std::uint32_t qpn, verbs::QpState new_state) {
     qp->expected = 0;
     qp->receive.reset();
     if (!qp->attributes.shared_receives) qp->receive_queue->reset();
+    qp->forget_outstanding();
     qp->producer = qp->fetched = qp->next = qp->retired = 0;
   }
   qp->state = new_state;

@@ -107,9 +107,10 @@ struct ContextFetch {
   Waiter* last = nullptr;
 };
 
-struct Qp {
+/// Members that an operation touches lie together, those of the requester and those of the responder apart: with many QPs each line of
+/// memory that one touches is a cold one.
+struct alignas(64) Qp {
   std::uint32_t qpn = 0;
-  ports::QpAttributes attributes;
   verbs::QpState state = verbs::QpState::reset;
   bool destroyed = false;
   std::uint32_t life = 0;     ///< counts resets and failures: work taken up in an earlier life is void
@@ -122,6 +123,10 @@ struct Qp {
   std::uint32_t peer_port = 0, peer_qpn = 0;
   engine::Order requester_order, responder_order;
   std::uint64_t train = 0;  ///< bytes of a message that travel as one: a multiple of the path MTU
+  /// Requests posted and not ended, over all QPs of the NIC that there are.
+  std::uint64_t* outstanding_of_all = nullptr;
+  ports::QpAttributes attributes;
+
   /// Packets that carry so many bytes of a message.
   std::uint32_t packets(std::uint64_t bytes) const {
     const std::uint64_t mtu = attributes.mtu.raw;
@@ -134,6 +139,18 @@ struct Qp {
   bool lives(std::uint32_t of_life) const { return life == of_life; }
   bool still(std::uint32_t of_attempt) const { return attempt == of_attempt; }
   bool receives() const { return !destroyed && (state == verbs::QpState::rtr || state == verbs::QpState::rts); }
+
+  void posted(std::uint32_t up_to) {
+    *outstanding_of_all += up_to - producer;
+    producer = up_to;
+  }
+  /// The oldest outstanding request has ended: its index.
+  std::uint32_t retire() {
+    if (!destroyed) --*outstanding_of_all;
+    return retired++;
+  }
+  /// Whatever is outstanding goes.
+  void forget_outstanding() { *outstanding_of_all -= producer - retired; }
 
   // Send queue. Indices run on: retired <= next <= fetched <= producer.
   std::uint32_t producer = 0;   ///< as the last doorbell said
@@ -173,6 +190,37 @@ struct Qp {
   Outstanding& request(std::uint32_t index) { return outstanding[index & (outstanding.size() - 1)]; }
   ports::Wqe& wqe(std::uint32_t index) { return attributes.ring->at(index); }
 
+  // Retransmission.
+  struct Patience : engine::Deadline {
+    Qp* qp = nullptr;
+    void* owner = nullptr;
+  };
+  Patience ack;
+  Time progress;                               ///< when the acknowledgement timer was last set going; with `waiting`: when the wait ends
+  bool waiting = false;                        ///< for the time that an RNR NAK asked for
+  std::uint32_t retries = 0, rnr_retries = 0;  ///< since the last answer
+
+  // Response side.
+  Inbox responses;
+  bool accepting = false;
+  // Where the piece being prepared and the request being served stand: told of a run in which nothing moves any more.
+  const char* prepares = "";
+  const char* serves = "";
+  const char* accepts = nullptr;  ///< where the answer being taken in stands; null: there is none that waits
+
+  // Responder.
+  Inbox requests;
+  bool serving = false;
+  bool refused = false;  ///< a NAK asks for what is expected: nothing else is answered until it comes
+  const ports::Packet* served = nullptr;
+  Turnstile answers;
+  std::uint32_t expected = 0;         ///< the request that comes next: with the offset it stands for the expected PSN
+  std::uint64_t expected_offset = 0;  ///< bytes of it that have come
+  std::shared_ptr<ReceiveQueue> receive_queue;
+  std::optional<std::uint32_t> receive;  ///< slot of the receive that the message under way has taken
+
+  Patience rnr;
+
   // Where the NIC does not hold all contexts.
   std::uint64_t number = 0;               ///< of the QP within its NIC, from 0
   std::uint64_t first_place = 0;          ///< of the places of all QPs' send queues, the first that is this one's
@@ -180,31 +228,6 @@ struct Qp {
   bool brings_contexts = false;           ///< for the piece that is taken up next
   bool contexts_in_hand = false;          ///< what was missing for the piece that is taken up next has been fetched
   std::uint32_t contexts_made = 0;        ///< requests before it have come into the NIC and got their contexts
-
-  // Retransmission.
-  struct Patience : engine::Deadline {
-    Qp* qp = nullptr;
-    void* owner = nullptr;
-  };
-  Patience ack, rnr;
-  Time progress;                               ///< when the acknowledgement timer was last set going; with `waiting`: when the wait ends
-  bool waiting = false;                        ///< for the time that an RNR NAK asked for
-  std::uint32_t retries = 0, rnr_retries = 0;  ///< since the last answer
-
-  // Responder and response side.
-  Inbox requests, responses;
-  bool serving = false, accepting = false;
-  // Where the piece being prepared and the request being served stand: told of a run in which nothing moves any more.
-  const char* prepares = "";
-  const char* serves = "";
-  const char* accepts = nullptr;  ///< where the answer being taken in stands; null: there is none that waits
-  const ports::Packet* served = nullptr;
-  Turnstile answers;
-  std::uint32_t expected = 0;         ///< the request that comes next: with the offset it stands for the expected PSN
-  std::uint64_t expected_offset = 0;  ///< bytes of it that have come
-  bool refused = false;               ///< a NAK asks for what is expected: nothing else is answered until it comes
-  std::shared_ptr<ReceiveQueue> receive_queue;
-  std::optional<std::uint32_t> receive;  ///< slot of the receive that the message under way has taken
 };
 
 }  // namespace mtsim::nic

@@ -15,6 +15,7 @@ Qp& QpTable::add(const ports::QpAttributes& attributes, Bytes train) {
   qp.attributes = attributes;
   qp.train = std::max(round_down(train.raw, attributes.mtu.raw), attributes.mtu.raw);
   qp.outstanding.resize(std::bit_ceil(attributes.ring ? attributes.ring->depth() : 1));
+  qp.outstanding_of_all = &outstanding_;
   places_ += qp.outstanding.size();
   qp.requester_order = ports::order(host_rank_, ports::Unit::requester, qp.qpn);
   qp.responder_order = ports::order(host_rank_, ports::Unit::responder, qp.qpn);

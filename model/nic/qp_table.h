@@ -22,12 +22,15 @@ class QpTable {
   }
   const Qp* find(std::uint32_t qpn) const { return const_cast<QpTable*>(this)->find(qpn); }
   const std::vector<std::unique_ptr<Qp>>& all() const { return qps_; }
+  /// Requests posted and not ended.
+  std::uint64_t outstanding() const { return outstanding_; }
 
  private:
   static constexpr std::uint32_t first_number = 0x11;  ///< below lie the special QPs
   std::uint32_t host_rank_;
   std::vector<std::unique_ptr<Qp>> qps_;
   std::uint64_t places_ = 0;  ///< of all send queues
+  std::uint64_t outstanding_ = 0;
 };
 
 }  // namespace mtsim::nic

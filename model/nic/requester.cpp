@@ -352,9 +352,8 @@ engine::Flow Requester::accept(Qp& qp) {
       ports::Wqe& wqe = qp.wqe(index);
       std::copy(packet->stamp.begin(), packet->stamp.end(), wqe.stamp.begin() + unsigned(Step::wire));
       stamp(wqe, Step::response_wire) = stamp(wqe, Step::scatter) = qp.progress = scheduler_.now();
-      ports::Waits waits;
+      ports::Waits& waits = packet->waits;
       if (params_.measures) {
-        waits = packet->waits;
         waits.add(Step::response_wire, ports::Cause::wire_out, packet->waited_out);
         waits.add(Step::response_wire, ports::Cause::wire_in, packet->waited_in);
         waits.add(Step::response_wire, ports::Cause::qp, turn - packet->came);

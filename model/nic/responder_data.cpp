@@ -122,7 +122,7 @@ void Responder::end_receive(Qp& qp, const ports::Packet& packet, verbs::Status s
   ports::Wqe& wqe = qp.attributes.receives->at(*qp.receive);
   std::copy(packet.stamp.begin(), packet.stamp.end(), wqe.stamp.begin() + unsigned(ports::Step::wire));
   // A receive's life begins at the responder.
-  for (const ports::Waits::Entry& wait : packet.waits)
+  for (const ports::Waits::Entry wait : packet.waits)
     if (wait.step() >= ports::Step::responder_wait) wqe.waits.add(wait.step(), wait.cause(), Time(wait.span));
   // The library is told how much came, by a WRITE with immediate too.
   retirement->received(qp, status, packet.offset + packet.payload.raw);

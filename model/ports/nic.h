@@ -19,6 +19,7 @@ struct QpAttributes {
   verbs::QpType type = verbs::QpType::rc;
   std::uint32_t pd = 0;
   verbs::Access access = verbs::Access::none;
+  Bytes mtu{4096};
   // Shared with the provider library: what is in flight when a QP is destroyed still refers to them.
   std::shared_ptr<SendRing> ring;
   std::shared_ptr<CompletionQueue> send_cq, recv_cq;
@@ -28,7 +29,6 @@ struct QpAttributes {
   // As codes of the specification (ibv_modify_qp).
   std::uint8_t timeout = 14, retry = 7, rnr_retry = 7, rnr_timer = 12;
   std::uint32_t rd_atomic = 16, dest_rd_atomic = 16;
-  Bytes mtu{4096};
 };
 
 /// State of QPs, as commands set it. Instant: the time of the commands is the kernel's affair.

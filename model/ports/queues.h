@@ -3,8 +3,12 @@
 
 #include <array>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <new>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "base/units.h"
@@ -16,7 +20,9 @@ namespace mtsim::ports {
 
 /// A work queue element, as a ring in host memory holds it, with the marks that the simulator makes on it. A receive is one too; its life
 /// begins when the first byte of its message has come, and of the steps it has those from `wire` on.
-struct Wqe {
+///
+/// With many QPs a request comes to a cold place of a ring, and the lines of memory that it touches there cost more than all else.
+struct alignas(64) Wqe {
   std::uint64_t wr = 0;
   verbs::Opcode opcode = verbs::Opcode::write;
   verbs::Send flags = verbs::Send::none;  ///< `signaled` is already set where the QP signals all
@@ -25,12 +31,32 @@ struct Wqe {
   std::uint64_t length = 0;        ///< sum of the SGE lengths; of a receive that has ended: bytes that came
   std::uint64_t remote_address = 0;
   Key rkey;
-  const verbs::Sge* sges = nullptr;  ///< sge_count of them, in the ring's own storage
+  const verbs::Sge* sges = nullptr;  ///< sge_count of them: `sge`, or in the ring's own storage
 
   Time begin;  ///< when the post call began
   std::array<Time, step_count> stamp{};
   std::uint64_t waited_for = 0;  ///< wr of the request before it on its QP, if that was still to be taken up when this one arrived; else 0
+  verbs::Sge sge{};              ///< of a request with no more than one
   Waits waits;                   ///< of the last piece, as `stamp`
+};
+
+/// Places of a ring. Their memory is neither filled nor touched before they are used for the first time: most rings are never full.
+template <class T>
+class Places {
+ public:
+  static_assert(std::is_trivially_destructible_v<T>);
+  explicit Places(std::size_t n) : places_(static_cast<T*>(::operator new(n * sizeof(T), alignment))) {}
+  /// Has been written.
+  T& operator[](std::size_t i) { return places_.get()[i]; }
+  /// As newly made.
+  T& anew(std::size_t i) { return *std::construct_at(places_.get() + i); }
+
+ private:
+  static constexpr std::align_val_t alignment{alignof(T)};
+  struct Release {
+    void operator()(T* places) const { ::operator delete(places, alignment); }
+  };
+  std::unique_ptr<T, Release> places_;
 };
 
 /// The send queue's ring. The program's library fills it at `producer`, the NIC reads it; indices run on and are taken modulo `depth`.
@@ -47,7 +73,10 @@ class SendRing {
         storage_((std::size_t(mask_) + 1) * sges) {}
 
   std::uint32_t depth() const { return depth_; }
+  /// A request that has been posted.
   Wqe& at(std::uint32_t index) { return wqes_[index & mask_]; }
+  /// The place of a request that is about to be, empty.
+  Wqe& open(std::uint32_t index) { return wqes_.anew(index & mask_); }
   std::span<verbs::Sge> storage(std::uint32_t index) { return {&storage_[std::size_t(index & mask_) * sges_], sges_}; }
   /// Address of a request in the ring: each has room for the largest.
   Pa address(std::uint32_t index) const { return base_ + Bytes(std::uint64_t(index % depth_) * blocks_ * 64); }
@@ -56,8 +85,8 @@ class SendRing {
   Pa base_;
   std::uint32_t depth_, sges_, blocks_;
   std::uint32_t mask_;  ///< contents are kept in a power of two of places, found without a division
-  std::vector<Wqe> wqes_;
-  std::vector<verbs::Sge> storage_;
+  Places<Wqe> wqes_;
+  Places<verbs::Sge> storage_;
 };
 
 /// A receive queue's ring, of one QP or shared by several. The library puts receives into slots and lines the slots up; the NIC takes them
@@ -73,13 +102,17 @@ class ReceiveRing {
         sges_(sges),
         mask_(std::bit_ceil(depth) - 1),
         line_(mask_ + 1),
+        depth_(depth),
         wqes_(depth),
         storage_(std::size_t(depth) * sges) {}
 
-  std::uint32_t depth() const { return static_cast<std::uint32_t>(wqes_.size()); }
+  std::uint32_t depth() const { return depth_; }
   std::uint32_t sges() const { return sges_; }
+  /// A receive that has been posted.
   Wqe& at(std::uint32_t slot) { return wqes_[slot]; }
-  std::span<verbs::Sge> storage(std::uint32_t slot) { return {storage_.data() + std::size_t(slot) * sges_, sges_}; }
+  /// The place of a receive that is about to be, empty.
+  Wqe& open(std::uint32_t slot) { return wqes_.anew(slot); }
+  std::span<verbs::Sge> storage(std::uint32_t slot) { return {&storage_[std::size_t(slot) * sges_], sges_}; }
   Pa address(std::uint32_t slot) const { return base_ + stride_ * slot; }
   Bytes stride() const { return stride_; }
   Pa record() const { return record_; }
@@ -93,8 +126,9 @@ class ReceiveRing {
   Bytes stride_;
   std::uint32_t sges_, mask_, producer_ = 0;
   std::vector<std::uint32_t> line_;
-  std::vector<Wqe> wqes_;
-  std::vector<verbs::Sge> storage_;
+  std::uint32_t depth_;
+  Places<Wqe> wqes_;
+  Places<verbs::Sge> storage_;
 };
 
 /// A completion queue in host memory, seen by the NIC: the way into it of one QP's send or receive queue.

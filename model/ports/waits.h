@@ -4,8 +4,10 @@
 
 #include <array>
 #include <cassert>
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <iterator>
 
 #include "base/units.h"
 
@@ -130,19 +132,43 @@ class Waits {
     if (count_ + other.count_ > room) [[unlikely]]
       return overflow(other);
     // In blocks: what is copied too much has no meaning there either.
-    for (unsigned i = 0; i < other.count_; i += block) std::memcpy(&entries_[count_ + i], &other.entries_[i], block * sizeof(Entry));
-    count_ += other.count_;
+    for (unsigned i = 0; i < other.count_; i += block) {
+      std::memcpy(&keys_[count_ + i], &other.keys_[i], block * sizeof(keys_[0]));
+      std::memcpy(&spans_[count_ + i], &other.spans_[i], block * sizeof(spans_[0]));
+    }
+    count_ = static_cast<std::uint16_t>(count_ + other.count_);
   }
   /// Those of an earlier attempt, or of an earlier piece, from that step on.
   void drop_from(Step step) {
-    while (count_ != 0 && entries_[count_ - 1].key >= unsigned(step) * 32) --count_;
+    while (count_ != 0 && keys_[count_ - 1] >= unsigned(step) * 32) --count_;
   }
 
-  const Entry* begin() const { return entries_.data(); }
-  const Entry* end() const { return entries_.data() + count_; }
+  class Iterator {
+   public:
+    using iterator_category = std::input_iterator_tag;
+    using value_type = Entry;
+    using difference_type = std::ptrdiff_t;
+    using pointer = const Entry*;
+    using reference = Entry;
+
+    Iterator(const Waits& waits, unsigned at) : waits_(&waits), at_(at) {}
+    Entry operator*() const { return {waits_->spans_[at_], waits_->keys_[at_]}; }
+    Iterator& operator++() {
+      ++at_;
+      return *this;
+    }
+    Iterator operator++(int) { return {*waits_, at_++}; }
+    bool operator==(const Iterator&) const = default;
+
+   private:
+    const Waits* waits_;
+    unsigned at_;
+  };
+  Iterator begin() const { return {*this, 0}; }
+  Iterator end() const { return {*this, count_}; }
   Time sum() const {
     Time all;
-    for (const Entry& entry : *this) all.raw += entry.span;
+    for (const Entry entry : *this) all.raw += entry.span;
     return all;
   }
 
@@ -150,26 +176,27 @@ class Waits {
   [[gnu::noinline]] void record(std::uint32_t key, std::int64_t span) {
     assert(span > 0);
     for (unsigned i = count_; i != 0; --i)
-      if (entries_[i - 1].key == key) {
-        entries_[i - 1].span += span;
+      if (keys_[i - 1] == key) {
+        spans_[i - 1] += span;
         return;
       }
     if (count_ != room) [[likely]] {
-      entries_[count_++] = {span, key};
+      keys_[count_] = static_cast<std::uint16_t>(key);
+      spans_[count_++] = span;
       return;
     }
-    Entry& last = entries_[room - 1];
-    last.key |= 31;
-    last.key = last.key - 31 + unsigned(Cause::several);
-    last.span += span;
+    keys_[room - 1] = static_cast<std::uint16_t>(keys_[room - 1] / 32 * 32 + unsigned(Cause::several));
+    spans_[room - 1] += span;
   }
   [[gnu::cold]] void overflow(const Waits& other) {
-    for (const Entry& entry : other) record(entry.key, entry.span);
+    for (const Entry entry : other) record(entry.key, entry.span);
   }
 
   static constexpr unsigned block = 4;
-  std::array<Entry, room + block - 1> entries_;
-  unsigned count_ = 0;
+  // Keys and spans apart: ten bytes an entry. In one word of eight, a span would have room for ten hours; an RNR wait may last longer.
+  std::uint16_t count_ = 0;
+  std::array<std::uint16_t, room + block - 1> keys_;
+  std::array<std::int64_t, room + block - 1> spans_;
 };
 
 }  // namespace mtsim::ports

@@ -37,7 +37,7 @@ void OperationLog::ended(std::uint32_t qpn, const ports::Wqe& request, verbs::St
     kept.latency = results::LatencyTable(step_names());
   kept.latency.add_path(request.begin, request.stamp);
   if (!keeps_waits_) return;
-  for (const ports::Waits::Entry& wait : request.waits) kept.waits.add(wait.key, Time(wait.span));
+  for (const ports::Waits::Entry wait : request.waits) kept.waits.add(wait.key, Time(wait.span));
 }
 
 void OperationLog::watch(OperationWatcher& watcher, std::uint32_t port) {

@@ -11,14 +11,6 @@ namespace {
 
 constexpr Time first_step{65'536};
 
-/// Requests posted and not ended, over all QPs of a NIC.
-std::uint64_t outstanding(const nic::Nic& nic) {
-  std::uint64_t sum = 0;
-  for (const auto& qp : nic.queue_pairs().all())
-    if (!qp->destroyed) sum += qp->producer - qp->retired;
-  return sum;
-}
-
 }  // namespace
 
 Occupancy::Occupancy(engine::Scheduler& scheduler, const std::vector<std::unique_ptr<Host>>& hosts, const fabric::Switch& network)
@@ -50,7 +42,7 @@ void Occupancy::add_host(Host& host) {
     nic::Nic& nic = adapter.nic;
     pcie::Link& link = adapter.pcie;
     const std::string on = host.title + "." + adapter.nic_name;
-    add_level(on + ".requests", 0, [&nic] { return outstanding(nic); });
+    add_level(on + ".requests", 0, [&nic] { return nic.queue_pairs().outstanding(); });
     const auto pool = [&](const char* name, const engine::Semaphore& places) {
       add_busy(on + name, places.places(), [&places] { return places.usage().busy; });
     };

@@ -8,7 +8,7 @@ void OperationsRecorder::ended(std::uint32_t port, std::uint32_t qpn, const port
   std::string& queue = queues[qpn];
   if (queue.empty()) queue = results::OperationsFile::queue(hosts_[port], qps_.name(port, qpn), qpn);
   std::array<Time, ports::cause_count> waits{};
-  for (const ports::Waits::Entry& wait : request.waits) waits[unsigned(wait.cause())] += Time(wait.span);
+  for (const ports::Waits::Entry wait : request.waits) waits[unsigned(wait.cause())] += Time(wait.span);
   file_.add(
       {queue, request.wr, request.opcode, request.length, status, measured_, request.begin, request.stamp, waits, request.waited_for});
 }

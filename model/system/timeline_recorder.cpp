@@ -39,7 +39,7 @@ std::vector<std::string> steps_with_causes(const ports::Wqe& request) {
   }
   std::array<ports::Waits::Entry, ports::step_count> longest{};
   std::array<Time, ports::step_count> waited{};
-  for (const ports::Waits::Entry& wait : request.waits) {
+  for (const ports::Waits::Entry wait : request.waits) {
     unsigned step = unsigned(wait.step());
     const bool looks_up = wait.step() == ports::Step::translation || wait.step() == ports::Step::responder_translation;
     if (looks_up && spans[step - 1] > spans[step]) --step;

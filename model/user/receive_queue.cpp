@@ -59,9 +59,8 @@ ReceiveQueue::Posted ReceiveQueue::post(std::span<const verbs::RecvRequest> requ
 
 void ReceiveQueue::write(const verbs::RecvRequest& request) {
   const std::uint32_t slot = free_[used_++ % free_.size()];
-  ports::Wqe& wqe = ring_->at(slot);
-  const std::span<verbs::Sge> storage = ring_->storage(slot);
-  wqe = {};
+  ports::Wqe& wqe = ring_->open(slot);
+  const std::span<verbs::Sge> storage = request.sges.size() <= 1 ? std::span(&wqe.sge, 1) : ring_->storage(slot);
   wqe.wr = request.wr;
   wqe.opcode = verbs::Opcode::recv;
   wqe.flags = verbs::Send::signaled;  // a receive always completes with a CQE

@@ -74,13 +74,11 @@ SendQueue::Posted SendQueue::post(std::span<const verbs::SendRequest> requests, 
 }
 
 void SendQueue::write(const verbs::SendRequest& request, Time begin, Time now) {
-  ports::Wqe& wqe = ring_->at(head_);
-  const std::span<verbs::Sge> storage = ring_->storage(head_);
+  ports::Wqe& wqe = ring_->open(head_);
+  const std::span<verbs::Sge> storage = request.sges.size() <= 1 ? std::span(&wqe.sge, 1) : ring_->storage(head_);
   wqe.wr = request.wr;
   wqe.opcode = request.opcode;
   wqe.flags = signal_all_ ? request.flags | Send::signaled : request.flags;
-  wqe.length = 0;
-  wqe.sge_count = 0;
   // An element without bytes is left out: the device takes a length of 0 for 2^31.
   for (const verbs::Sge& sge : request.sges) {
     if (sge.length == 0) continue;
@@ -94,10 +92,7 @@ void SendQueue::write(const verbs::SendRequest& request, Time begin, Time now) {
   wqe.remote_address = request.remote_address;
   wqe.rkey = request.rkey;
   wqe.begin = begin;
-  wqe.stamp.fill(Time());
   wqe.stamp[unsigned(ports::Step::posted)] = now;
-  wqe.waited_for = 0;
-  wqe.waits.clear();
   ++head_;
 }
 

@@ -91,7 +91,10 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
     QueueBuffer buffer{};
   };
   struct Qp {
+    // What every post looks at lies together.
     std::uint32_t qpn = 0;
+    bool alive = false;
+    QueueBuffer buffer{};
     std::shared_ptr<SendQueue> sq;
     std::shared_ptr<ReceiveQueue> rq;  ///< its own, or the shared one
     bool shared_rq = false;
@@ -101,8 +104,6 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
     Bytes send_bytes;            ///< of the send ring itself
     /// Both rings in one piece (mlx5_calc_wq_size), the page of the doorbell record apart.
     Bytes queue_bytes() const { return send_bytes + (receive_bytes.raw == 0 ? Bytes(0) : receive_bytes - page_bytes); }
-    bool alive = false;
-    QueueBuffer buffer{};
     void set_up() {
       sq->set_ready(true);
       rq->set_ready(true);

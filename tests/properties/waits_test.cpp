@@ -30,7 +30,7 @@ class Check final : public system::OperationWatcher {
       at = std::max(request.stamp[i], at);
     }
     std::int64_t sum = 0;
-    for (const ports::Waits::Entry& wait : request.waits) {
+    for (const ports::Waits::Entry wait : request.waits) {
       REQUIRE(wait.span > 0);
       REQUIRE(wait.cause() != Cause::several);
       waited[unsigned(wait.step())] += wait.span;

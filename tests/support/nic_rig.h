@@ -186,8 +186,7 @@ class NicRig {
   /// Writes a request with one SGE into the ring; `post` rings.
   ports::Wqe& fill(Pair& pair, verbs::Opcode opcode, verbs::Sge sge, std::uint64_t remote, Key rkey,
                    verbs::Send flags = verbs::Send::signaled) {
-    ports::Wqe& wqe = pair.ring->at(pair.producer);
-    wqe = {};
+    ports::Wqe& wqe = pair.ring->open(pair.producer);
     wqe.wr = pair.producer + 1;
     wqe.opcode = opcode;
     wqe.flags = flags;
@@ -205,8 +204,7 @@ class NicRig {
   /// A receive at the peer, with one SGE, or with none when it has no bytes; `wr` numbers rise from 1001.
   void receive(Pair& pair, verbs::Sge sge) {
     const std::uint32_t slot = pair.receive_slot++ % pair.peer_receives->depth();
-    ports::Wqe& wqe = pair.peer_receives->at(slot);
-    wqe = {};
+    ports::Wqe& wqe = pair.peer_receives->open(slot);
     wqe.wr = 1000 + pair.receive_slot;
     wqe.opcode = verbs::Opcode::recv;
     wqe.flags = verbs::Send::signaled;

@@ -46,7 +46,7 @@ struct TwoQps {
     List out;
     for (const auto& [wqe, status] : rig.hosts[0].log->operations) {
       if (wqe.begin < start || wqe.sges != pairs[qp].ring->storage(pairs[qp].producer - 1).data()) continue;
-      for (const ports::Waits::Entry& wait : wqe.waits) out.push_back({wait.step(), wait.cause(), wait.span});
+      for (const ports::Waits::Entry wait : wqe.waits) out.push_back({wait.step(), wait.cause(), wait.span});
     }
     return out;
   }

@@ -177,8 +177,7 @@ TEST_CASE("one fetch serves all that wait for the same context", "[contexts]") {
   NicRig::Pair& pair = many.pairs[0];
   // The peer's READ arrives at host 0 while that fetches the same context for a READ of its own.
   many.rig.at(us(10), [&] {
-    ports::Wqe& wqe = pair.peer_ring->at(0);
-    wqe = {};
+    ports::Wqe& wqe = pair.peer_ring->open(0);
     wqe.wr = 1;
     wqe.opcode = Opcode::read;
     wqe.flags = verbs::Send::signaled;
