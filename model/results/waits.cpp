@@ -17,7 +17,8 @@ void WaitTable::merge(const WaitTable& other) {
     if (kind >= kinds_.size() || kinds_[kind] == nullptr) open(kind);
     Kind& to = *kinds_[kind];
     const Kind& from = *other.kinds_[kind];
-    for (std::size_t bin = 0; bin < to.bins.size(); ++bin) to.bins[bin] += from.bins[bin];
+    if (to.bins.size() < from.bins.size()) to.bins.resize(from.bins.size());
+    for (std::size_t bin = 0; bin < from.bins.size(); ++bin) to.bins[bin] += from.bins[bin];
     to.total += from.total;
     to.longest = std::max(to.longest, from.longest);
   }

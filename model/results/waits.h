@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <memory>
@@ -29,7 +28,10 @@ class WaitTable {
     if (kind >= kinds_.size() || kinds_[kind] == nullptr) [[unlikely]]
       open(kind);
     Kind& k = *kinds_[kind];
-    ++k.bins[bin_of(static_cast<std::uint64_t>(span.raw))];
+    const unsigned bin = bin_of(static_cast<std::uint64_t>(span.raw));
+    if (bin >= k.bins.size()) [[unlikely]]
+      grow(k, bin);
+    ++k.bins[bin];
     k.total.raw += span.raw;
     k.longest = std::max(k.longest, span);
   }
@@ -44,11 +46,11 @@ class WaitTable {
   }
 
  private:
-  // As results::Histogram, but with 64 bins an octave (1.6 % wide or less), all there from the start: a wait is counted for each of the
-  // many kinds of each operation.
+  // As results::Histogram, but with 64 bins an octave (1.6 % wide or less) in one row up to the longest wait so far: a wait is counted
+  // for each of the many kinds of each operation.
   static constexpr unsigned sub_bits = 6, sub_bins = 1u << sub_bits;
   struct Kind {
-    std::array<std::uint64_t, (64 - sub_bits) * sub_bins> bins{};
+    std::vector<std::uint64_t> bins;
     TotalTime total;
     Time longest;
   };
@@ -58,6 +60,8 @@ class WaitTable {
     return shift * sub_bins + static_cast<unsigned>(v >> shift);
   }
   void open(std::uint32_t kind);
+  /// To the end of the octave of `bin`.
+  static void grow(Kind& kind, unsigned bin) { kind.bins.resize((bin / sub_bins + 1) * sub_bins); }
   static WaitStats stats_of(const Kind& waits, std::string name, std::uint64_t operations);
 
   std::vector<std::unique_ptr<Kind>> kinds_;
