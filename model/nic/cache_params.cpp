@@ -1,6 +1,7 @@
 #include "nic/cache_params.h"
 
 #include "base/sections.h"
+#include "nic/cache_policies.h"
 
 namespace mtsim::nic {
 namespace {
@@ -12,40 +13,15 @@ const Sections::Entrant<MptLevel2Params> mpt_level2_declared;
 const Sections::Entrant<MttLevel2Params> mtt_level2_declared;
 const Sections::Entrant<CachePoolParams> pool_declared;
 
-/// What caches of every level have, sizes and times apart.
+/// What caches of table lines have at every level.
 template <class Params>
-void declare_policies(Declaration<Params>& d) {
-  d.template field<std::uint32_t>("ways", &Params::ways)
-      .standard("8")
-      .range("0", "64")
-      .means("Ways of each set; 0: one set of all lines (fully associative).")
-      .source("estimate; not published");
-  d.template field<std::string>("replacement", &Params::replacement)
-      .standard("lru")
-      .means("Which line of a set goes when another comes in.")
-      .source("estimate; not published");
-  d.template field<std::string>("index", &Params::index)
-      .standard("modulo")
-      .means("How a line's number says its set.")
-      .source("N5: bits of the page number on ConnectX-4");
-  d.template field<std::uint64_t>("seed", &Params::seed).standard("1").means("Of replacement by chance.").source("modelling choice");
-  d.template field<std::uint32_t>("pd_ways", &Params::pd_ways)
-      .standard("0")
-      .range("0", "64")
-      .means("Lines of one protection domain in a set at most, beyond which it displaces its own; 0: no quota.")
-      .source("modelling choice; no device is known to have it");
+void declare_level(Declaration<Params>& d) {
+  declare_policies(d, {"8", "N5: bits of the page number on ConnectX-4"});
   d.choice("table_write", static_cast<TableWrite Params::*>(&Params::table_write),
            {{"invalidate", TableWrite::invalidate}, {"update", TableWrite::update}})
       .standard("invalidate")
       .means("What becomes of cached lines that the NIC writes to the table: they are forgotten, or take the new content.")
       .source("estimate; not published");
-  d.choice("miss_causes", static_cast<MissCauses Params::*>(&Params::miss_causes),
-           {{"estimate", MissCauses::estimate}, {"exact", MissCauses::exact}})
-      .standard("estimate")
-      .means(
-          "How misses that are not cold are told apart in the report. estimate: capacity once the cache has been full; exact: by a "
-          "fully associative directory beside it, at some per cent more run time. Nothing else changes.")
-      .source("modelling choice");
 }
 
 template <class Params>
@@ -73,7 +49,7 @@ void declare_first_level(Declaration<Params>& d) {
       .standard("pass")
       .means("pass: look-ups go on beside one that misses (hit under miss); stall: they wait until its line has come.")
       .source("estimate; Jingzhao's pipe of three stages stalls");
-  declare_policies(d);
+  declare_level(d);
 }
 
 template <class Params>
@@ -88,7 +64,7 @@ void declare_second_level(Declaration<Params>& d) {
       .range("0ns", "1us")
       .means("Of a look-up, after that of the first level.")
       .source("estimate; not published");
-  declare_policies(d);
+  declare_level(d);
 }
 
 }  // namespace

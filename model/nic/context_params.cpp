@@ -1,6 +1,7 @@
 #include "nic/context_params.h"
 
 #include "base/sections.h"
+#include "nic/cache_policies.h"
 
 namespace mtsim::nic {
 namespace {
@@ -9,33 +10,7 @@ const Sections::Entrant<QpCacheParams> qp_declared;
 const Sections::Entrant<QpLevel2Params> qp_level2_declared;
 const Sections::Entrant<RequestCacheParams> request_declared;
 
-template <class Params>
-void declare_policies(Declaration<Params>& d) {
-  d.template field<std::uint32_t>("ways", &Params::ways)
-      .standard("0")
-      .range("0", "64")
-      .means("Ways of each set; 0: one set of all lines (fully associative).")
-      .source("estimate; not published");
-  d.template field<std::string>("replacement", &Params::replacement)
-      .standard("lru")
-      .means("Which line of a set goes when another comes in.")
-      .source("estimate; not published");
-  d.template field<std::string>("index", &Params::index)
-      .standard("modulo")
-      .means("How a line's number says its set.")
-      .source("estimate; not published");
-  d.template field<std::uint64_t>("seed", &Params::seed).standard("1").means("Of replacement by chance.").source("modelling choice");
-  d.template field<std::uint32_t>("pd_ways", &Params::pd_ways)
-      .standard("0")
-      .range("0", "64")
-      .means("Lines of one protection domain's QPs in a set at most, beyond which it displaces its own; 0: no quota.")
-      .source("modelling choice; no device is known to have it");
-  d.choice("miss_causes", static_cast<MissCauses Params::*>(&Params::miss_causes),
-           {{"estimate", MissCauses::estimate}, {"exact", MissCauses::exact}})
-      .standard("estimate")
-      .means("How misses that are not cold are told apart in the report; as of the caches of table lines.")
-      .source("modelling choice");
-}
+constexpr PolicyTexts of_contexts{"0", "estimate; not published"};
 
 }  // namespace
 
@@ -73,7 +48,7 @@ void QpCacheParams::declare(Declaration<QpCacheParams>& d) {
       .standard("true")
       .means("Whether a context that leaves the NIC is written to host memory, since its use has changed it.")
       .source("the context holds PSNs and queue positions (ibv_query_qp gives them)");
-  declare_policies(d);
+  declare_policies(d, of_contexts);
 }
 
 void QpLevel2Params::declare(Declaration<QpLevel2Params>& d) {
@@ -88,7 +63,7 @@ void QpLevel2Params::declare(Declaration<QpLevel2Params>& d) {
       .range("0ns", "1us")
       .means("Of a look-up, after that of the first level; it keeps the pipe that asks.")
       .source("estimate (N4: 17 ns on ConnectX-5)");
-  declare_policies(d);
+  declare_policies(d, of_contexts);
 }
 
 void RequestCacheParams::declare(Declaration<RequestCacheParams>& d) {
@@ -103,7 +78,7 @@ void RequestCacheParams::declare(Declaration<RequestCacheParams>& d) {
       .range("1", "4096")
       .means("WQEs being read again at most.")
       .source("estimate; not published");
-  declare_policies(d);
+  declare_policies(d, of_contexts);
 }
 
 }  // namespace mtsim::nic

@@ -9,6 +9,7 @@
 
 #include "engine/deadline.h"
 #include "engine/timer.h"
+#include "engine/waiters.h"
 #include "nic/receive_queue.h"
 #include "ports/nic.h"
 #include "ports/wire.h"
@@ -95,16 +96,6 @@ class Stalls {
  private:
   Time total_, since_;
   bool on_ = false;
-};
-
-/// A fetch of a QP's context, and who waits for it besides.
-struct ContextFetch {
-  struct Waiter {
-    std::coroutine_handle<> handle;
-    Waiter* next = nullptr;
-  };
-  Waiter* first = nullptr;
-  Waiter* last = nullptr;
 };
 
 /// Members that an operation touches lie together, those of the requester and those of the responder apart: with many QPs each line of
@@ -222,12 +213,12 @@ struct alignas(64) Qp {
   Patience rnr;
 
   // Where the NIC does not hold all contexts.
-  std::uint64_t number = 0;               ///< of the QP within its NIC, from 0
-  std::uint64_t first_place = 0;          ///< of the places of all QPs' send queues, the first that is this one's
-  ContextFetch* context_fetch = nullptr;  ///< under way
-  bool brings_contexts = false;           ///< for the piece that is taken up next
-  bool contexts_in_hand = false;          ///< what was missing for the piece that is taken up next has been fetched
-  std::uint32_t contexts_made = 0;        ///< requests before it have come into the NIC and got their contexts
+  std::uint64_t number = 0;                  ///< of the QP within its NIC, from 0
+  std::uint64_t first_place = 0;             ///< of the places of all QPs' send queues, the first that is this one's
+  engine::Waiters* context_fetch = nullptr;  ///< who waits besides for the fetch under way; null: there is none
+  bool brings_contexts = false;              ///< for the piece that is taken up next
+  bool contexts_in_hand = false;             ///< what was missing for the piece that is taken up next has been fetched
+  std::uint32_t contexts_made = 0;           ///< requests before it have come into the NIC and got their contexts
 };
 
 }  // namespace mtsim::nic

@@ -4,22 +4,6 @@
 
 namespace mtsim::nic {
 
-/// Waits for a fetch that somebody else has under way.
-class QpContexts::Merged : ContextFetch::Waiter {
- public:
-  explicit Merged(ContextFetch& fetch) : fetch_(fetch) {}
-  bool await_ready() const { return false; }
-  void await_suspend(std::coroutine_handle<> waiter) {
-    handle = waiter;
-    (fetch_.first ? fetch_.last->next : fetch_.first) = this;
-    fetch_.last = this;
-  }
-  void await_resume() const {}
-
- private:
-  ContextFetch& fetch_;
-};
-
 QpContexts::QpContexts(sc_core::sc_module_name module_name, engine::Scheduler& scheduler, Clock clock, const QpCacheParams& first,
                        const QpLevel2Params& second, const QpPoolShare& pool)
     : sc_module(module_name),
@@ -101,10 +85,10 @@ engine::Task<int> QpContexts::fetch(Qp& qp, Time at, engine::Order order) {
   ++misses_.count;
   if (qp.context_fetch != nullptr) {
     ++misses_.merged;
-    co_await Merged(*qp.context_fetch);
+    co_await qp.context_fetch->wait();
   } else if (!holds(qp)) {
     // It counts as under way while it waits for its place, so that nobody waits for a second one.
-    ContextFetch own;
+    engine::Waiters own;
     qp.context_fetch = &own;
     co_await fetches_.take();
     co_await ports::DmaRead(*dma.operator->(), address(qp.number), params_.context, params_.agent, order);
@@ -114,11 +98,7 @@ engine::Task<int> QpContexts::fetch(Qp& qp, Time at, engine::Order order) {
       first_.fill(qp.number, 0, qp.attributes.pd);
     }
     fetches_.give();
-    for (ContextFetch::Waiter* waiter = own.first; waiter != nullptr;) {
-      ContextFetch::Waiter* next = waiter->next;
-      waiter->handle.resume();
-      waiter = next;
-    }
+    own.resume_all();
   }
   const Time waited = scheduler_.now() - since;
   misses_.total += waited;

@@ -66,7 +66,6 @@ class QpContexts : public sc_core::sc_module, public ContextSource {
   static constexpr std::uint64_t most = std::uint64_t{1} << 20;
   static constexpr Bytes chunk = KiB(256);
 
-  class Merged;
   struct FirstEvictions final : Cache::Evictions {
     QpContexts* unit = nullptr;
     void evicted(std::uint64_t tag) override { unit->left_first(tag); }

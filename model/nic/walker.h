@@ -15,6 +15,7 @@
 #include "engine/flow.h"
 #include "engine/scheduler.h"
 #include "engine/semaphore.h"
+#include "engine/waiters.h"
 #include "nic/cache_pipe.h"
 #include "nic/prefetcher.h"
 #include "ports/dma.h"
@@ -82,17 +83,11 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   std::uint64_t most_walking() const { return most_walking_; }
   /// Look-ups that wait for a line now.
   std::uint64_t walking() const { return walking_; }
-  /// Waits for a fetch that another look-up has under way.
-  struct Waiter {
-    std::coroutine_handle<> handle;
-    Waiter* next = nullptr;
-  };
   /// A line that is being fetched, for those who wait for it and for who asked first, or ahead of anybody.
   struct Fetch {
     std::uint32_t kind = 0;
     std::uint64_t tag = 0;
-    Waiter* first = nullptr;
-    Waiter* last = nullptr;
+    engine::Waiters waiters;
     Fetch* next = nullptr;
   };
   /// The youngest; null: none. `next` leads on.
@@ -110,7 +105,6 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
 
  private:
   void end_of_elaboration() override;
-  class Merged;
   /// A range of lines that a commit has changed.
   struct Changed {
     std::uint32_t kind = 0;
@@ -150,7 +144,6 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   static bool stuck(const ports::Query& query) { return query.fault && query.step.reason != translate::Fault::no_translation; }
   void begin_fetch(Fetch& fetch);
   void end_fetch(Fetch& fetch, Time asked, Key key);
-  void resume_merged(Fetch& fetch);
   /// Asks the prefetcher what is to be fetched ahead after the query's read, and sees to it from `at` on.
   void look_ahead(const ports::Query& query, Time at);
   engine::Flow fetch_ahead(std::uint32_t kind, std::uint64_t tag, Pa address, ports::Query query, Time at);

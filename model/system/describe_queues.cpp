@@ -76,9 +76,8 @@ void describe_qp(const std::string& name, nic::Qp& qp, std::vector<std::string>&
   if (qp.accepts != nullptr) lines.push_back(fmt::format("{}: QP {:#x}: an answer {}", name, qp.qpn, qp.accepts));
   inbox(qp.responses, "answer");
   if (qp.context_fetch == nullptr) return;
-  unsigned others = 0;
-  for (const nic::ContextFetch::Waiter* waiter = qp.context_fetch->first; waiter != nullptr; waiter = waiter->next) ++others;
-  lines.push_back(fmt::format("{}: the context of QP {:#x} is being fetched; others that wait for it: {}", name, qp.qpn, others));
+  lines.push_back(
+      fmt::format("{}: the context of QP {:#x} is being fetched; others that wait for it: {}", name, qp.qpn, qp.context_fetch->count()));
 }
 
 std::string of(const ports::Query& query) {
@@ -103,10 +102,9 @@ void describe_walks(const std::string& name, const nic::Walker& walker, std::vec
 void describe_fetches(const std::string& name, const nic::Walker& walker, std::vector<std::string>& lines) {
   Queue queue(lines, name + ": ");
   for (const nic::Walker::Fetch* fetch = walker.first_fetch(); fetch != nullptr; fetch = fetch->next) {
-    unsigned others = 0;
-    for (const nic::Walker::Waiter* waiter = fetch->first; waiter != nullptr; waiter = waiter->next) ++others;
     if (queue.takes())
-      queue.add(fmt::format("{} line {} is being fetched; others that wait for it: {}", walker.kind_name(fetch->kind), fetch->tag, others));
+      queue.add(fmt::format("{} line {} is being fetched; others that wait for it: {}", walker.kind_name(fetch->kind), fetch->tag,
+                            fetch->waiters.count()));
   }
 }
 
