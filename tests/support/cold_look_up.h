@@ -53,8 +53,9 @@ inline void drop(translate::Architecture& architecture, Key key) {
 }
 
 struct LookUp {
-  std::vector<translate::Step> reads;  ///< each came only when the one before had been answered
-  translate::Step end;                 ///< a judgement where the key grants nothing
+  std::vector<translate::Step> reads;        ///< each came only when the one before had been answered
+  std::vector<translate::Step::Kind> kinds;  ///< of all steps
+  translate::Step end;                       ///< a judgement where the key grants nothing
 };
 
 inline LookUp cold(const translate::Architecture& architecture, Key key, Iova address) {
@@ -65,6 +66,7 @@ inline LookUp cold(const translate::Architecture& architecture, Key key, Iova ad
   for (;;) {
     Step step;
     architecture.step(walk, content, step);
+    out.kinds.push_back(step.kind);
     if (step.kind == Step::Kind::read) {
       out.reads.push_back(step);
       content = architecture.content(step.line_kind, step.tag);

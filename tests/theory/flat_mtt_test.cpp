@@ -4,25 +4,19 @@
 #include <set>
 #include <vector>
 
-#include "translate/architecture.h"
+#include "support/cold_look_up.h"
 
 using namespace mtsim;
+using test::cold;
+using test::LookUp;
 using translate::Step;
 
 namespace {
 
-constexpr Pa tables{std::uint64_t{1} << 40};
-
-class NoCaches final : public translate::Architecture::Stale {
-  void lines(std::uint32_t, std::uint64_t, std::uint64_t) override {}
-};
+constexpr Pa tables = test::tables_start;
 
 std::unique_ptr<translate::Architecture> flat(std::uint64_t mtt_line = 64) {
-  translate::ArchitectureOptions options;
-  options.space = {tables, GiB(1)};
-  options.mtt_line = Bytes(mtt_line);
-  options.contexts = 4096;
-  return translate::Architectures::make("flat_mtt", options);
+  return translate::Architectures::make("flat_mtt", test::architecture_options(mtt_line));
 }
 
 /// A region of `length` bytes from `start` on over consecutive frames, committed.
@@ -41,35 +35,8 @@ translate::TableWrites add(translate::Architecture& architecture, Key key, Iova 
   }();
   region.map = std::make_shared<DmaMap>(FrameLaw{}, std::vector<FrameExtent>{extent}, Bytes(lead), length);
   translate::TableWrites writes;
-  REQUIRE(architecture.build(region, writes));
-  NoCaches nothing;
-  architecture.commit(writes, nothing);
+  REQUIRE(test::add(architecture, region, &writes));
   return writes;
-}
-
-struct LookUp {
-  std::vector<Step> reads;  ///< each came only when the one before had been answered
-  std::vector<Step::Kind> kinds;
-  Step end;
-};
-
-/// What a look-up with cold caches reads. It ends where nothing is known of the key.
-LookUp cold(const translate::Architecture& architecture, Key key, Iova address) {
-  LookUp out;
-  translate::Walk walk{key, address, 0, 0};
-  translate::Content content = 0;
-  for (;;) {
-    Step step;
-    architecture.step(walk, content, step);
-    out.kinds.push_back(step.kind);
-    if (step.kind == Step::Kind::read) {
-      out.reads.push_back(step);
-      content = architecture.content(step.line_kind, step.tag);
-    } else if (step.kind != Step::Kind::judge || step.grant == nullptr) {
-      out.end = step;
-      return out;
-    }
-  }
 }
 
 }  // namespace
@@ -126,7 +93,6 @@ TEST_CASE("a key that nobody has costs the read of the context at its place", "[
 
 TEST_CASE("a region's entries stand in the lowest free lines that are enough, whatever came and went before", "[flat_mtt]") {
   const auto architecture = flat();
-  NoCaches nothing;
   std::mt19937_64 random(9);
   std::vector<bool> taken(40000);  // by line of 64 bytes
   struct Live {
@@ -138,7 +104,7 @@ TEST_CASE("a region's entries stand in the lowest free lines that are enough, wh
   for (std::uint32_t i = 1; i < 3000; ++i) {
     if (random() % 5 < 2 && !live.empty()) {
       const std::size_t k = random() % live.size();
-      architecture->commit(architecture->drop(live[k].key), nothing);
+      test::drop(*architecture, live[k].key);
       for (std::uint64_t line = 0; line < live[k].lines; ++line) taken[live[k].first + line] = false;
       live.erase(live.begin() + long(k));
       continue;
