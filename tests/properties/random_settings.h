@@ -73,6 +73,8 @@ class RandomSettings {
     choose("nic.requester.qp_order", {"round_robin", "burst", "exhaustive"});
     choose("nic.requester.prefetch_at", {"doorbell", "turn"});
     choose("nic.requester.translate_ahead", {"false", "true"});
+    choose("nic.requester.qp_pieces", {"1", "3", "16"});
+    choose("nic.responder.read_service", {"0ns", "20ns"});
     choose("nic.requester.wqe_fetches", {"0", "1", "3"});
   }
 
