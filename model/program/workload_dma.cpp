@@ -64,6 +64,10 @@ const Workloads::Entrant entrant("dma", "The NIC's DMA engine alone: reads or wr
                                    const auto [shape, footprint] = read_checked<FootprintParams>(config);
                                    const auto uniform = config.read<UniformParams>();
                                    if (uniform.seed == 0) config.fail("workload.seed", "must not be 0 in a workload of the kind dma");
+                                   // Each client has one MR, and places follow from `block`.
+                                   if (footprint.regions != 1) config.fail("workload.regions", "must be 1 in a workload of the kind dma");
+                                   if (footprint.stride.raw != 0)
+                                     config.fail("workload.stride", "must be 0B in a workload of the kind dma");
                                    if (shape.operations > std::numeric_limits<std::uint32_t>::max())
                                      config.fail("workload.operations", "must be below 2^32 in a workload of the kind dma");
                                    return make_dma(shape, footprint, uniform, config.read<DmaParams>());
@@ -75,7 +79,9 @@ void DmaParams::declare(Declaration<DmaParams>& d) {
   using Type = verbs::DmaRequest::Kind;
   using Cache = verbs::DmaRequest::Cache;
   const char* const free_choice = "a choice, not a property of hardware";
-  d.section("workload", "Of the kind `dma`: `block` bytes a transfer, `window` in flight, over `footprint` bytes of each client's MR.");
+  d.section("workload",
+            "Of the kind `dma`: `block` bytes a transfer, `window` in flight, over `footprint` bytes of each client's MR. Of the QPs' "
+            "keys none has an effect.");
   d.choice("type", &DmaParams::type, {{"read", Type::read}, {"write", Type::write}, {"write_read", Type::write_read}})
       .standard("read")
       .means("What a transfer does with the host's memory; write_read writes and reads back the same bytes, timed together.")

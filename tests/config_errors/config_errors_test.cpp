@@ -74,6 +74,9 @@ TEST_CASE("Credits, buffers, IOTLBs and caches that cannot be are refused at the
   CHECK(run_with("host: {llc: {size: 1000B}}\n") ==
         "my.yaml:2:20: host.llc.size: must be a whole number of sets: of 20 ways of 64B each\n");
   CHECK(run_with("host: {llc: {write_ways: 21}}\n") == "my.yaml:2:26: host.llc.write_ways: must not be above host.llc.ways, which is 20\n");
+  CHECK(run_with("workload: {kind: dma, regions: 2, stride: 4KiB}\n") ==
+        "my.yaml:2:32: workload.regions: must be 1 in a workload of the kind dma\n"
+        "my.yaml:2:43: workload.stride: must be 0B in a workload of the kind dma\n");
   CHECK(run_with("workload: {kind: dma, seed: 0}\n") == "my.yaml:2:29: workload.seed: must not be 0 in a workload of the kind dma\n");
 }
 
