@@ -222,11 +222,11 @@ KeyPolicyOptions DriverParams::key_options() const {
 }
 
 PinRules DriverParams::pin_rules() const {
-  PinRules rules;
-  rules.max_segment = largest_segment;
-  rules.page_sizes = page_sizes(12, static_cast<unsigned>(std::bit_width(largest_page.raw) - 1));
-  rules.choice = page_size;
-  return rules;
+  PinRules pinning;
+  pinning.max_segment = largest_segment;
+  pinning.page_sizes = page_sizes(12, static_cast<unsigned>(std::bit_width(largest_page.raw) - 1));
+  pinning.choice = page_size;
+  return pinning;
 }
 
 }  // namespace mtsim::kernel

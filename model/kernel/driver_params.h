@@ -1,6 +1,7 @@
 // The kernel driver of the NIC, as a set of choices and costs: an overlay of these parameters is a driver.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,7 +10,7 @@
 #include "base/units.h"
 #include "kernel/key_policy.h"
 #include "kernel/pin_plan.h"
-#include "verbs/types.h"
+#include "verbs/rules.h"
 
 namespace mtsim::kernel {
 
@@ -32,6 +33,7 @@ enum class OnDemand : std::uint8_t { none, explicit_only, implicit };
 
 struct DriverParams {
   std::string table_writer, keys;
+  std::shared_ptr<const verbs::Rules> rules = verbs::the_ib_rules();
   std::uint64_t most_keys{}, key_seed{};
   std::string cache_limits;
   std::uint32_t cache_in_flight{};

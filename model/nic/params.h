@@ -7,6 +7,7 @@
 #include "nic/context_params.h"
 #include "nic/transfers.h"
 #include "translate/architecture.h"
+#include "verbs/rules.h"
 
 namespace mtsim::nic {
 
@@ -67,6 +68,7 @@ struct NicSettings {
   QpCacheParams qp_cache = {};
   QpLevel2Params qp_level2 = {};
   RequestCacheParams request_cache = {};
+  std::shared_ptr<const verbs::Rules> rules = verbs::the_ib_rules();
 };
 
 }  // namespace mtsim::nic

@@ -40,6 +40,26 @@ struct alignas(64) Wqe {
   Waits waits;                   ///< of the last piece, as `stamp`
 };
 
+/// A bind lies in its request as in hardware, in the place of what requests that move data have there.
+inline void put_bind(Wqe& wqe, const verbs::Bind& bind) {
+  wqe.rkey = bind.window;
+  wqe.remote_address = bind.length.raw;
+  wqe.sge.address = bind.address.raw;
+  wqe.sge.lkey = bind.region;
+  wqe.sge.length = std::uint32_t(bind.access) << 9 | std::uint32_t(bind.by_call) << 8 | (bind.new_key.raw & 0xff);
+}
+inline verbs::Bind bind_of(const Wqe& wqe) {
+  verbs::Bind bind;
+  bind.window = wqe.rkey;
+  bind.new_key = Key((wqe.rkey.raw & ~0xffu) | (wqe.sge.length & 0xff));
+  bind.region = wqe.sge.lkey;
+  bind.address = Iova(wqe.sge.address);
+  bind.length = Bytes(wqe.remote_address);
+  bind.access = static_cast<verbs::Access>(wqe.sge.length >> 9);
+  bind.by_call = (wqe.sge.length >> 8 & 1) != 0;
+  return bind;
+}
+
 /// Places of a ring. Their memory is neither filled nor touched before they are used for the first time: most rings are never full.
 template <class T>
 class Places {

@@ -12,7 +12,9 @@
 #include <string_view>
 
 #include "base/units.h"
+#include "verbs/event.h"
 #include "verbs/types.h"
+#include "verbs/window.h"
 
 namespace mtsim::verbs {
 
@@ -147,15 +149,28 @@ struct DmaRequest {
   bool direct = false;  ///< by the device's processors themselves; otherwise by its DMA engine, with descriptors
 };
 
+/// ibv_bind_mw: a window of type 1. Its key changes at once, whether or not the bind succeeds later.
+struct BindMwRequest {
+  Handle mw = 0, qp = 0;
+  Handle mr = 0;  ///< 0: none, which unbinds
+  std::uint64_t wr = 0;
+  Iova address;
+  Bytes length;
+  Access access = Access::none;
+  bool signaled = true;
+};
+
 struct SendRequest {
   std::uint64_t wr = 0;
   Opcode opcode = Opcode::write;
   Send flags = Send::none;
   std::span<const Sge> sges;
   std::uint64_t remote_address = 0;
-  Key rkey;
+  Key rkey;  ///< send_inv, local_inv: the key to be invalidated
   std::uint32_t immediate = 0;
   std::uint64_t compare = 0, swap_or_add = 0;
+  const Bind* bind = nullptr;  ///< bind_mw
+  std::uint32_t meant = 0;     ///< identity of the registration that the program means by `rkey`; 0: unknown (Grant::identity)
 };
 
 struct RecvRequest {
@@ -163,11 +178,21 @@ struct RecvRequest {
   std::span<const Sge> sges;
 };
 
+/// What has befallen data of an operation that succeeded. No device tells: the model knows.
+enum class Hazard : std::uint8_t {
+  none,
+  stale,    ///< they were read from, or written to, memory that the program no longer has at the address
+  foreign,  ///< the key has come to stand for another registration than the program means
+};
+
 struct Completion {
   std::uint64_t wr = 0;
   Status status = Status::SUCCESS;
   Opcode opcode = Opcode::write;  ///< of the request; Opcode::recv for every receive
-  std::uint32_t bytes = 0;        ///< of a receive: those that came
+  Hazard hazard = Hazard::none;
+  bool invalidates = false;  ///< IBV_WC_WITH_INV: `invalidated` is the key that the message named
+  std::uint32_t bytes = 0;   ///< of a receive: those that came
+  Key invalidated;
 };
 
 enum class Wait : std::uint8_t { spin, event };

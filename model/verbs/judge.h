@@ -8,6 +8,9 @@
 
 namespace mtsim::verbs {
 
+/// What a key stands for.
+enum class KeyKind : std::uint8_t { region, window_1, window_2 };
+
 /// What a key gives: the protection half of an mkey context.
 struct Grant {
   Key key;
@@ -18,7 +21,17 @@ struct Grant {
   bool valid = false;
   /// The rkey is the key with these bits of its variant turned over; 0: lkey and rkey are the same.
   std::uint8_t remote_bits = 0;
+  KeyKind kind = KeyKind::region;
+  // Of a window that is bound.
+  std::uint32_t qpn = 0;    ///< type 2: the only QP that may use it
+  Key region;               ///< lkey of the MR that it opens
+  std::uint64_t shift = 0;  ///< what its addresses lack towards those of the MR, modulo 2^64
+  /// Tells this registration from others that had the same key; 0: nobody asks.
+  std::uint32_t identity = 0;
 };
+
+/// Whether the key is a window's.
+constexpr bool is_window(const Grant& grant) { return grant.kind != KeyKind::region; }
 
 /// Whether an access changes memory.
 constexpr bool writes(Access access) {
@@ -31,17 +44,19 @@ struct Wish {
   std::uint32_t pd = 0;          ///< of the QP
   Access access = Access::none;  ///< none for a local read (gather)
   Iova address;
-  Bytes length;         ///< of the whole access: a message is judged by its whole length on its first packet
-  bool remote = false;  ///< the key came with a packet, as an rkey
+  Bytes length;           ///< of the whole access: a message is judged by its whole length on its first packet
+  bool remote = false;    ///< the key came with a packet, as an rkey
+  std::uint32_t qpn = 0;  ///< of the QP; looked at by windows of type 2
 };
 
 /// Which check refused, in the order in which they are made; `granted` if none did.
-enum class Verdict : std::uint8_t { granted, no_such_key, wrong_variant, not_valid, other_pd, no_access, out_of_range };
+enum class Verdict : std::uint8_t { granted, no_such_key, wrong_variant, not_valid, other_pd, other_qp, no_access, out_of_range };
 const char* explain(Verdict verdict);
 enum class Nak : std::uint8_t { none, sequence, receiver_not_ready, invalid_request, remote_access, remote_operational };
 const char* explain(Nak nak);
 
-/// Index known, variant equal, MR valid, PD equal, access granted, range inside (without overflow).
+/// Index known, variant equal, MR or window valid, PD equal, access granted, range inside (without overflow). A window has no lkey, and one
+/// of type 2 serves the QP that bound it alone. What a window grants must be judged for its MR as well: through_window().
 /// `grant` is null when no mkey has the key's index.
 constexpr Verdict judge(const Grant* grant, const Wish& wish) {
   if (grant == nullptr) return Verdict::no_such_key;
@@ -49,11 +64,21 @@ constexpr Verdict judge(const Grant* grant, const Wish& wish) {
   if (key != wish.key) return key.index() == wish.key.index() ? Verdict::wrong_variant : Verdict::no_such_key;
   if (!grant->valid) return Verdict::not_valid;
   if (grant->pd != wish.pd) return Verdict::other_pd;
+  if (is_window(*grant)) [[unlikely]] {
+    if (!wish.remote) return Verdict::no_access;
+    if (grant->kind == KeyKind::window_2 && grant->qpn != wish.qpn) return Verdict::other_qp;
+  }
   if (!has(grant->access, wish.access)) return Verdict::no_access;
   const std::uint64_t offset = wish.address.raw - grant->start.raw;
   if (wish.address < grant->start || wish.length > grant->length || offset > grant->length.raw - wish.length.raw)
     return Verdict::out_of_range;
   return Verdict::granted;
+}
+
+/// The wish that a window's MR has to grant once the window has granted `wish`: no right of its own, for those are the window's, but the
+/// key that it was bound to, the PD and the range.
+constexpr Wish through_window(const Grant& window, const Wish& wish) {
+  return {window.region, wish.pd, Access::none, Iova(wish.address.raw + window.shift), wish.length, false, 0};
 }
 
 /// READs and atomics: answered by data, and limited in number.

@@ -1,0 +1,64 @@
+// rxe, RoCE in software, as measured on Linux 6.1 and 6.12 with rdma-core 44.
+#include "verbs/rules.h"
+
+namespace mtsim::verbs {
+namespace {
+
+Rules rxe() {
+  Rules rules = ib_rules();
+  Rules::Posting& posting = rules.posting;
+  posting.send_below_rts = posting.send_elements = posting.inline_bytes = EINVAL;
+  posting.inline_not_data = posting.wrong_opcode = posting.atomic_length = posting.atomic_alignment = posting.length_sum = EINVAL;
+  posting.bind_length = 0;
+  Rules::Requester& requester = rules.requester;
+  requester.longest = 1ull << 31;
+  requester.bad_response = Status::FATAL_ERR;
+  requester.datagram_too_long = Status::SUCCESS;
+  requester.stops_send_queue = false;
+  requester.retry_7_is_forever = true;
+  auto& refusals = rules.responder.refusals;
+  refusals[unsigned(Check::receive_too_short)] = {Nak::remote_operational, Status::LOC_QP_OP_ERR, Event::none};
+  refusals[unsigned(Check::receive_key)] = {Nak::remote_operational, Status::LOC_QP_OP_ERR, Event::none};
+  refusals[unsigned(Check::key)].receive = Status::SUCCESS;  // it is flushed
+  rules.responder.raises_events = false;
+  rules.windows.bounds = false;
+  rules.windows.bound_dereg = EINVAL;
+  const std::string source = "rdma-core providers/rxe, post_one_send and validate_send_wr";
+  for (const char* field : {"posting.inline_not_data", "posting.wrong_opcode", "posting.atomic_length", "posting.length_sum",
+                            "posting.bind_length", "posting.send_elements"})
+    rules.evidence.push_back({field, source});
+  const std::string kernel = "Linux sw/rxe of 6.12: rxe_comp.c, rxe_req.c";
+  for (const char* field : {"requester.longest", "requester.bad_response", "requester.datagram_too_long", "requester.stops_send_queue",
+                            "requester.retry_7_is_forever"})
+    rules.evidence.push_back({field, kernel});
+  const std::string measured = "measured on rxe of Linux 6.1 and 6.12";
+  for (const char* field : {"posting.send_below_rts", "posting.inline_bytes", "posting.atomic_alignment", "responder.receive_too_short",
+                            "responder.receive_key", "responder.key", "responder.raises_events", "windows.bounds", "windows.bound_dereg"})
+    rules.evidence.push_back({field, measured});
+  return rules;
+}
+
+const RuleSets::Entrant rxe_6_1{"rxe-6.1", "RoCE in software, of Linux 6.1", [] {
+                                  auto rules = std::make_unique<Rules>(rxe());
+                                  rules->name = "rxe-6.1";
+                                  rules->requester.gather_key = Status::LOC_QP_OP_ERR;
+                                  rules->requester.flushes_receives = false;
+                                  for (const char* field : {"requester.gather_key", "requester.flushes_receives"})
+                                    rules->evidence.push_back({field, "measured on rxe of Linux 6.1"});
+                                  return rules;
+                                }};
+
+/// The failing request itself comes back flushed: its cause is lost.
+const RuleSets::Entrant rxe_6_12{
+    "rxe-6.12", "RoCE in software, of Linux 6.12", [] {
+      auto rules = std::make_unique<Rules>(rxe());
+      rules->name = "rxe-6.12";
+      Rules::Requester& requester = rules->requester;
+      requester.gather_key = requester.gather_range = requester.unfit = requester.bind = Status::WR_FLUSH_ERR;
+      for (const char* field : {"requester.gather_key", "requester.gather_range", "requester.unfit", "requester.bind"})
+        rules->evidence.push_back({field, "measured on rxe of Linux 6.12"});
+      return rules;
+    }};
+
+}  // namespace
+}  // namespace mtsim::verbs
