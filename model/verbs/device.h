@@ -189,10 +189,10 @@ struct Completion {
   std::uint64_t wr = 0;
   Status status = Status::SUCCESS;
   Opcode opcode = Opcode::write;  ///< of the request; Opcode::recv for every receive
+  std::uint32_t bytes = 0;        ///< of a receive: those that came
   Hazard hazard = Hazard::none;
   bool invalidates = false;  ///< IBV_WC_WITH_INV: `invalidated` is the key that the message named
-  std::uint32_t bytes = 0;   ///< of a receive: those that came
-  Key invalidated;
+  Key invalidated{};
 };
 
 enum class Wait : std::uint8_t { spin, event };

@@ -24,7 +24,7 @@ struct Grant {
   KeyKind kind = KeyKind::region;
   // Of a window that is bound.
   std::uint32_t qpn = 0;    ///< type 2: the only QP that may use it
-  Key region;               ///< lkey of the MR that it opens
+  Key region{};             ///< lkey of the MR that it opens
   std::uint64_t shift = 0;  ///< what its addresses lack towards those of the MR, modulo 2^64
   /// Tells this registration from others that had the same key; 0: nobody asks.
   std::uint32_t identity = 0;
