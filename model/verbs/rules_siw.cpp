@@ -9,7 +9,7 @@ std::unique_ptr<Rules> make() {
   auto rules = std::make_unique<Rules>(ib_rules());
   rules->name = "siw";
   Rules::Posting& posting = rules->posting;
-  posting.send_below_rts = posting.queue_full = posting.send_elements = posting.inline_bytes = EINVAL;
+  posting.send_below_rts = posting.send_elements = posting.inline_bytes = EINVAL;
   posting.lacks = OpcodeSet(Opcode::send_imm, Opcode::write_imm, Opcode::cas, Opcode::faa, Opcode::bind_mw);
   Rules::Requester& requester = rules->requester;
   requester.gather_key = requester.gather_range = Status::LOC_QP_OP_ERR;
