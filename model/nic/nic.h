@@ -19,6 +19,7 @@
 #include "nic/responder.h"
 #include "nic/transfers.h"
 #include "nic/walker.h"
+#include "nic/windows.h"
 #include "nic/work_scheduler.h"
 #include "ports/wire.h"
 
@@ -66,6 +67,7 @@ class Nic : public sc_core::sc_module, public ports::QueuePairs, public ports::N
   void wire_contexts(const NicSettings& settings);
 
   engine::Scheduler& scheduler_;
+  std::shared_ptr<const verbs::Rules> rules_;
   std::uint32_t port_, receive_prefetch_;
   std::map<const ports::ReceiveRing*, std::weak_ptr<ReceiveQueue>> shared_queues_;
   QpTable qps_;
@@ -85,6 +87,7 @@ class Nic : public sc_core::sc_module, public ports::QueuePairs, public ports::N
   Requester requester;
   Responder responder;
   Completion completion;
+  Windows windows;
   Firmware firmware;
   TransferUnit transfers;
 

@@ -8,7 +8,9 @@ const RuleSets::Entrant mlx5{"mlx5", "ConnectX-4 and later: rdma-core providers/
                                auto rules = std::make_unique<Rules>(ib_rules());
                                rules->name = "mlx5";
                                rules->windows.bound_dereg = 0;
-                               rules->evidence = {{"windows.bound_dereg", "Linux hw/mlx5/mr.c: nothing counts the windows of an MR"}};
+                               rules->requester.longest = 1ull << 30;
+                               rules->evidence = {{"windows.bound_dereg", "Linux hw/mlx5/mr.c: nothing counts the windows of an MR"},
+                                                  {"requester.longest", "max_msg_sz as devices report it; gloo issue 474"}};
                                return rules;
                              }};
 
