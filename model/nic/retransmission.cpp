@@ -79,7 +79,10 @@ void Requester::go_back(Qp& qp, std::uint32_t index, std::uint64_t offset) {
     request.repeated = true;
     if (request.reading) --qp.reads;
     request.reading = false;
+    // One that had failed here already fails again when its turn comes; until then it must not hold up what is sent again before it.
+    request.answered = false;
   }
+  qp.halted = false;
   qp.next = qp.fetched = index;
   qp.offset = offset;
 }
