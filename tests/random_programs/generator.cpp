@@ -2,13 +2,6 @@
 
 namespace mtsim::random_programs {
 
-namespace {
-
-/// What a packet that nobody waits for takes at most, as the TIMEWAIT of a connection.
-constexpr std::uint64_t stray_ns = 500'000;
-
-}  // namespace
-
 void without(Options& options, const std::string& feature) {
   if (feature == "windows") options.windows = false;
   else if (feature == "uc_local_errors") options.uc_local_errors = false;
@@ -30,7 +23,7 @@ Program Generator::run() {
   set_up();
   while (counted_ < options_.operations) {
     for (int h = 0; h < host_count(); ++h)
-      for (std::uint64_t changes = dice_.below(4); changes > 0; --changes) change(h);
+      for (std::uint64_t changes = dice_.below(6); changes > 0; --changes) change(h);
     barrier();
     recover();
     for (int h = 0; h < host_count(); ++h) post_receives(h);
@@ -104,11 +97,10 @@ void Generator::poll_number(int h, Id cq, const Completion& c) {
 /// aside does not count for the other. Unless all has come that will, a poll of all could take what others send meanwhile.
 void Generator::settle(int h, bool all_has_come) {
   for (const Id cq : host(h).cqs) {
-    const bool by_number = cq % 3 != 0;
-    if (!by_number && !all_has_come) continue;
+    if (!polled_by_number(cq) && !all_has_come) continue;
     const std::vector<Completion> all = oracle_.completions(cq);
     if (all.empty()) continue;
-    if (by_number) {
+    if (polled_by_number(cq)) {
       for (const Completion& c : all) poll_number(h, cq, c);
       continue;
     }

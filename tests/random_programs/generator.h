@@ -62,6 +62,7 @@ class Generator {
   void sleep_all(std::uint64_t ns);
   /// Polls whatever has completed on the host's CQs.
   void settle(int host, bool all_has_come = true);
+  static bool polled_by_number(Id cq) { return cq % 3 != 0; }
   void poll_number(int host, Id cq, const Completion& c);
   std::uint64_t next_wr(int host);
 
@@ -79,6 +80,7 @@ class Generator {
   void register_badly(int host);
   void rereg(int host);
   void change_window(int host);
+  void alloc_window(int host);
   void bind_by_call(int host);
   void try_busy(int host);
   void probe_qp(int host);
@@ -120,6 +122,8 @@ class Generator {
 
   // Races.
   void racy_round();
+  std::optional<Flow> choose_racy_flow();
+  std::vector<Operation> racy_requests(const Flow& flow, Id victim, bool as_source, bool as_target);
 
   Host& host(int number) { return hosts_.at(static_cast<std::size_t>(number)); }
   const Mr& mr(Id id) const { return World::at(oracle_.world().mrs, id); }
@@ -134,6 +138,8 @@ class Generator {
   std::vector<Host> hosts_;
   std::vector<Pair> pairs_;
   std::map<Id, Use> uses_;
+  /// What a packet that nobody waits for takes at most, as the TIMEWAIT of a connection.
+  static constexpr std::uint64_t stray_ns = 500'000;
   unsigned counted_ = 0;
   bool strays_ = false;  ///< packets may still be under way that nobody waits for
 };

@@ -12,7 +12,7 @@ void erase(std::vector<T>& list, const T& value) {
   list.erase(std::remove(list.begin(), list.end(), value), list.end());
 }
 
-constexpr std::size_t most_mrs = 16, most_windows = 6;
+constexpr std::size_t most_mrs = 16, most_windows = 10;
 
 }  // namespace
 
@@ -52,6 +52,8 @@ void Generator::change_mr(int h) {
     const Id old = dice_.pick(self.mrs);
     for (const auto& [pd, stay] : self.anchors)
       if (std::find(stay.begin(), stay.end(), old) != stay.end()) return;
+    for (const Id id : self.windows)
+      if (window(id).spoilt && window(id).mr == old) return;
     if (call(operation(h, Kind::dereg_mr, old)) == "ok") forget_mr(h, old);
     return;
   }
@@ -121,16 +123,20 @@ void Generator::end_window(int h, Id old) {
   host(h).gone_windows.push_back(old);
 }
 
+void Generator::alloc_window(int h) {
+  Operation o = operation(h, Kind::alloc_mw, static_cast<Id>(oracle_.world().windows.size()));
+  o.pd = dice_.pick(host(h).pds);
+  o.window_type = dice_.chance(50) ? 1 : 2;
+  call(o);
+  host(h).windows.push_back(o.id);
+}
+
 void Generator::change_window(int h) {
   Host& self = host(h);
   for (const Id id : std::vector<Id>(self.windows))
     if (window(id).spoilt) end_window(h, id);
   if (self.windows.size() < most_windows && dice_.chance(40)) {
-    Operation o = operation(h, Kind::alloc_mw, static_cast<Id>(oracle_.world().windows.size()));
-    o.pd = dice_.pick(self.pds);
-    o.window_type = dice_.chance(50) ? 1 : 2;
-    call(o);
-    self.windows.push_back(o.id);
+    alloc_window(h);
   } else if (!self.windows.empty() && dice_.chance(15)) {
     end_window(h, dice_.pick(self.windows));
   } else if (!self.windows.empty()) {
@@ -140,7 +146,10 @@ void Generator::change_window(int h) {
 
 /// ibv_bind_mw: windows of type 1. It completes on the QP's CQ, and is polled at once.
 void Generator::bind_by_call(int h) {
-  Operation o = operation(h, Kind::bind_mw, dice_.pick(host(h).windows));
+  std::vector<Id> kind_1;
+  for (const Id id : host(h).windows)
+    if (window(id).type == 1) kind_1.push_back(id);
+  Operation o = operation(h, Kind::bind_mw, dice_.pick(kind_1.empty() || dice_.chance(8) ? host(h).windows : kind_1));
   o.mw = o.id;
   std::vector<Id> able;
   for (const Pair& pair : pairs_)

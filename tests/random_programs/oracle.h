@@ -45,6 +45,10 @@ class Oracle {
   /// Whether posting would be refused.
   std::string refusal(const Operation& post) const;
 
+  /// From now on, how many requests behind one that failed when its answer came are carried out at the peer all the same: programs that
+  /// are free of races do not have any.
+  void send_ahead(unsigned requests) { ahead_ = requests; }
+
   /// Completions that came and were not taken.
   const std::vector<Completion>& completions(Id cq) const;
   void take(Id cq, std::uint64_t wr);
@@ -90,6 +94,7 @@ class Oracle {
 
   // Carrying out.
   void carry_out(Id qp, const Send&);
+  void change_peer(const Qp&, const Course&);
   void fail(Id qp, bool flush_receives);
   void complete_send(const Qp&, const Send&, const Status&);
   void complete_receive(const Qp&, std::uint64_t wr, const Status&);
@@ -97,6 +102,7 @@ class Oracle {
   void bind(const Send&, Id qp);
 
   Rules rules_;
+  unsigned ahead_ = 0;
   World world_;
 };
 

@@ -237,6 +237,7 @@ std::string Oracle::modify_qp(const Operation& o) {
       qp.takes_sends = false;
       qp.receives.clear();
       qp.begun.reset();
+      qp.ahead = 0;
       for (Window& w : world_.windows)
         if (w.bound && w.type == 2 && w.qp == o.id) w.spoilt = true;
       return "ok";

@@ -100,18 +100,18 @@ Course Oracle::judge(const Operation& o) const { return judge(o.id, resolve_send
 void Oracle::carry_out(Id id, const Send& send) {
   const Course course = judge(id, send);
   Qp& qp = World::at(world_.qps, id);
-  if (course.status == "WR_FLUSH_ERR") return complete_send(qp, send, course.status);
-
-  if (course.takes_receive) {
-    Qp& peer = World::at(world_.qps, qp.peer);
-    const Receive receive = take_receive(peer);
-    if (course.receive.empty()) peer.begun = receive;
-    else complete_receive(peer, receive.wr, course.receive);
+  if (course.status == "WR_FLUSH_ERR") {
+    complete_send(qp, send, course.status);
+    if (qp.ahead == 0) return;
+    --qp.ahead;
+    qp.state = QpState::rts;
+    const Course at_peer = judge(id, send);
+    qp.state = QpState::err;
+    if (at_peer.local) qp.ahead = 0;
+    else change_peer(qp, at_peer);
+    return;
   }
-  if (course.invalidated != nobody) World::at(world_.windows, course.invalidated).bound = false;
-  if (!course.event.empty() && rules_.asynchronous_events) world_.events[World::at(world_.qps, qp.peer).host].push_back(course.event);
-  if (course.peer_fails) fail(qp.peer, true);
-
+  change_peer(qp, course);
   if (send.opcode == Opcode::bind_mw) {
     Window& window = World::at(world_.windows, send.window);
     ++window.version;
@@ -123,8 +123,21 @@ void Oracle::carry_out(Id id, const Send& send) {
     return;
   }
   complete_send(qp, send, course.status);
+  if (course.in_answer) qp.ahead = ahead_;
   if (qp.settings.type == QpType::uc && rules_.uc_stops_sends_only) qp.state = QpState::sqe;
   else fail(id, rules_.requester_flushes_receives);
+}
+
+void Oracle::change_peer(const Qp& qp, const Course& course) {
+  if (course.takes_receive) {
+    Qp& peer = World::at(world_.qps, qp.peer);
+    const Receive receive = take_receive(peer);
+    if (course.receive.empty()) peer.begun = receive;
+    else complete_receive(peer, receive.wr, course.receive);
+  }
+  if (course.invalidated != nobody) World::at(world_.windows, course.invalidated).bound = false;
+  if (!course.event.empty() && rules_.asynchronous_events) world_.events[World::at(world_.qps, qp.peer).host].push_back(course.event);
+  if (course.peer_fails) fail(qp.peer, true);
 }
 
 void Oracle::bind(const Send& send, Id qp) {

@@ -111,6 +111,8 @@ struct Qp {
   bool takes_sends = false;
   Id peer = nobody;
   std::vector<Receive> receives;
+  /// So many requests behind one that failed when its answer came are carried out at the peer: they were under way.
+  unsigned ahead = 0;
   std::optional<Receive> begun;  ///< taken by a message of which only the first packets came
 };
 
