@@ -54,13 +54,29 @@ std::string Generator::call(Operation o) {
   return answer;
 }
 
-/// True: it was taken.
+/// True: it was taken. Posts to one queue, one after the other, may go down as a list; what stands behind one that is refused is not
+/// posted.
 bool Generator::post(Operation o) {
+  if (!program_.operations.empty()) {
+    Operation& before = program_.operations.back();
+    const bool same_queue = before.host == o.host && before.kind == o.kind && before.id == o.id;
+    if (same_queue && before.expect.empty() && !before.never_posted && dice_.chance(20)) before.more = true;
+  }
   const std::string answer = oracle_.post(o);
-  if (answer != "ok") o.expect = answer;
+  const bool taken = answer == "ok";
+  if (!taken) o.expect = answer;
   ++counted_;
-  program_.operations.push_back(std::move(o));
-  return answer == "ok";
+  program_.operations.push_back(o);
+  if (taken || !dice_.chance(25)) return taken;
+  program_.operations.back().more = true;
+  Operation behind = operation(o.host, o.kind, o.id);
+  behind.wr = next_wr(o.host);
+  behind.opcode = Opcode::send;
+  behind.signaled = true;
+  behind.never_posted = true;
+  ++counted_;
+  program_.operations.push_back(behind);
+  return false;
 }
 
 void Generator::barrier() {

@@ -43,7 +43,7 @@ void Generator::set_up_host(int h) {
     self.mrs.insert(self.mrs.end(), self.anchors[pd].begin(), self.anchors[pd].end());
   }
   for (int i = 0; options_.windows && i < 6; ++i) alloc_window(h);
-  if (!dice_.chance(60)) return;
+  if (!dice_.chance(options_.racy ? 20 : 60)) return;
   Operation o = operation(h, Kind::create_srq, static_cast<Id>(world.srqs.size()));
   o.pd = dice_.pick(self.pds);
   o.depth = 63;

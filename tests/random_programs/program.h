@@ -121,6 +121,7 @@ struct Operation {
   Address to;
   KeyRef to_key;
   KeyRef inv;
+  bool never_posted = false;  ///< it stands in a list behind a request that is refused
   bool signaled = false, inline_data = false, fence = false, more = false;
 
   // Polls and waits.
