@@ -74,24 +74,29 @@ void Generator::racy_round() {
   const std::vector<Operation> requests =
       racy_requests(*flow, victim, kind == Change::dereg_source, kind == Change::dereg_target || kind == Change::rereg_target);
 
+  // Registering anew is a deregistration and then a registration: what comes between finds nothing.
+  std::vector<Operation> ways{change};
+  if (kind == Change::rereg_target) ways.insert(ways.begin(), operation(changer, Kind::dereg_mr, victim));
   std::map<int, Verdicts> verdicts;
   Oracle last = oracle_;
-  for (std::size_t order = 0; order < (requests.size() + 1) * (requests.size() + 1); ++order) {
-    const std::size_t place = order % (requests.size() + 1);
-    last = oracle_;
-    last.send_ahead(static_cast<unsigned>(order / (requests.size() + 1)));
-    for (std::size_t i = 0; i <= requests.size(); ++i) {
-      if (i == place) last.call(change);
-      if (i < requests.size()) last.post(requests[i]);
-    }
-    for (const Id id : {flow->from, flow->to}) {
-      Operation o = operation(qp(id).host, Kind::modify_qp, id);
-      o.state = QpState::err;
-      last.call(o);
-      collect(last, qp(id).settings.send_cq, verdicts[o.host]);
-      if (qp(id).settings.recv_cq != qp(id).settings.send_cq) collect(last, qp(id).settings.recv_cq, verdicts[o.host]);
-    }
-  }
+  for (const Operation& way : ways)
+    for (const bool late : {false, true})
+      for (std::size_t ahead = 0; ahead <= requests.size(); ++ahead)
+        for (std::size_t place = 0; place <= requests.size(); ++place) {
+          last = oracle_;
+          last.race(static_cast<unsigned>(ahead), late);
+          for (std::size_t i = 0; i <= requests.size(); ++i) {
+            if (i == place) last.call(way);
+            if (i < requests.size()) last.post(requests[i]);
+          }
+          for (const Id id : {flow->from, flow->to}) {
+            Operation o = operation(qp(id).host, Kind::modify_qp, id);
+            o.state = QpState::err;
+            last.call(o);
+            collect(last, qp(id).settings.send_cq, verdicts[o.host]);
+            if (qp(id).settings.recv_cq != qp(id).settings.send_cq) collect(last, qp(id).settings.recv_cq, verdicts[o.host]);
+          }
+        }
   const auto line = [&](Operation o) {
     ++counted_;
     program_.operations.push_back(std::move(o));
@@ -126,7 +131,7 @@ void Generator::racy_round() {
     line(o);
   }
   oracle_ = last;
-  oracle_.send_ahead(0);
+  oracle_.race(0, false);
   if (mr(victim).alive) call(operation(changer, Kind::dereg_mr, victim));
   host(changer).gone_mrs.push_back(victim);
   barrier();

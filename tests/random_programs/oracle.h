@@ -45,9 +45,12 @@ class Oracle {
   /// Whether posting would be refused.
   std::string refusal(const Operation& post) const;
 
-  /// From now on, how many requests behind one that failed when its answer came are carried out at the peer all the same: programs that
-  /// are free of races do not have any.
-  void send_ahead(unsigned requests) { ahead_ = requests; }
+  /// What only races can bring about: how many requests behind one that failed when its answer came are carried out at the peer all the
+  /// same, and whether a WRITE with immediate of several packets is refused at the last of them.
+  void race(unsigned requests_ahead, bool late_refusal) {
+    ahead_ = requests_ahead;
+    late_ = late_refusal;
+  }
 
   /// Completions that came and were not taken.
   const std::vector<Completion>& completions(Id cq) const;
@@ -103,6 +106,7 @@ class Oracle {
 
   Rules rules_;
   unsigned ahead_ = 0;
+  bool late_ = false;
   World world_;
 };
 

@@ -226,7 +226,7 @@ bool Oracle::responder_takes(const Qp& peer, const Send& send, std::uint64_t off
   }
   if (is_write(send.opcode) && first && send.bytes() != 0 &&
       check_remote(send.rkey, peer, rw, send.address, send.bytes()) != Refusal::none) {
-    course.takes_receive = takes && reliable;
+    course.takes_receive = (takes || (late_ && send.opcode == Opcode::write_imm && receive != nullptr)) && reliable;
     if (course.takes_receive) return refuse("REM_ACCESS_ERR", "", rules_.imm_refused);
     return refuse("REM_ACCESS_ERR", "QP_ACCESS_ERR", {});
   }

@@ -32,12 +32,32 @@ Seeds seeds() {
   return s;
 }
 
-/// Keys are not used again, so that stale ones stay so; packets travel one by one, as the rules speak of them.
-std::vector<std::string> settings() { return {"driver.keys=cyclic", "network.train=0B"}; }
+/// Keys are not used again, so that stale ones stay so; packets travel one by one, as the rules speak of them. What the hardware is does
+/// not matter to any answer.
+std::vector<std::string> settings(std::uint64_t seed) {
+  std::vector<std::string> out{"driver.keys=cyclic", "network.train=0B"};
+  static const std::vector<std::vector<std::string>> choices{
+      {"nic.requester.contexts=1", "nic.requester.contexts=64"},
+      {"nic.responder.contexts=1", "nic.responder.contexts=64"},
+      {"nic.requester.prefetch=1", "nic.requester.prefetch=16"},
+      {"nic.requester.qp_pieces=1", "nic.requester.qp_pieces=4"},
+      {"nic.responder.receive_prefetch=1", "nic.responder.receive_prefetch=8"},
+      {"nic.mtt_cache.lines=0", "nic.mtt_cache.lines=8", "nic.mtt_cache.lines=8192"},
+      {"nic.mpt_cache.lines=0", "nic.mpt_cache.lines=8", "nic.mpt_cache.lines=4096"},
+      {"nic.walks=1", "nic.walks=32"},
+      {"pcie.tags=1", "pcie.tags=64"},
+      {"driver.table_writer=umr", "driver.table_writer=command"},
+      {"host.iommu.mode=off", "host.iommu.mode=translate"},
+      {"network.rate=10Gb/s", "network.rate=400Gb/s"},
+  };
+  random_programs::Dice dice(seed);
+  for (const auto& choice : choices) out.push_back(dice.pick(choice));
+  return out;
+}
 
-std::string as_options() {
+std::string as_options(std::uint64_t seed) {
   std::string out;
-  for (const std::string& set : settings()) out += " --set " + set;
+  for (const std::string& set : settings(seed)) out += " --set " + set;
   return out;
 }
 
@@ -97,7 +117,7 @@ random_programs::Options options_of(std::uint64_t seed, bool racy) {
 std::uint64_t judge(const random_programs::Options& options, const TempFolder& folder) {
   const random_programs::Program program = random_programs::generate(options);
   const std::string text = random_programs::trace_of(program);
-  const SystemRun run = run_system(settings(), folder.write("program.mtrace", text));
+  const SystemRun run = run_system(settings(options.seed), folder.write("program.mtrace", text));
   std::uint64_t operations = 0;
   for (const random_programs::Operation& o : program.operations) operations += random_programs::counts(o.kind);
   std::string told;
@@ -107,7 +127,7 @@ std::uint64_t judge(const random_programs::Options& options, const TempFolder& f
     for (const std::string& line : run.stuck) told += line + "\n";
   }
   INFO("random_program " << options.seed << (options.racy ? " --racy" : "") << " -o p.mtrace; mtsim run configs/base.yaml p.mtrace"
-                         << as_options() << "\n"
+                         << as_options(options.seed) << "\n"
                          << told);
   CHECK(run.stuck.empty());
   CHECK(run.report.unexpected_total == 0);
