@@ -64,6 +64,7 @@ bool Generator::post(Operation o) {
   }
   const std::string answer = oracle_.post(o);
   const bool taken = answer == "ok";
+  if (oracle_.unclear()) throw std::logic_error("a program has a request whose course is unclear");
   if (!taken) o.expect = answer;
   ++counted_;
   program_.operations.push_back(o);

@@ -121,6 +121,9 @@ class Generator {
   void spoil(KeyRef& key);
 
   // Races.
+  using Verdicts = std::map<std::uint64_t, std::set<Status>>;  ///< by request, of one host
+  bool try_orders(const Flow& flow, const std::vector<Operation>& requests, const std::vector<Operation>& ways, Oracle& last,
+                  std::map<int, Verdicts>& verdicts) const;
   void racy_round();
   std::optional<Flow> choose_racy_flow();
   std::vector<Operation> racy_requests(const Flow& flow, Id victim, bool as_source, bool as_target);

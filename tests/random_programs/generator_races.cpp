@@ -11,9 +11,7 @@ namespace {
 
 enum class Change { dereg_target, rereg_target, dereg_source, dereg_receives, peer_fails, own_fails };
 
-using Verdicts = std::map<std::uint64_t, std::set<Status>>;  ///< by request, of one host
-
-void collect(const Oracle& oracle, Id cq, Verdicts& verdicts) {
+void collect(const Oracle& oracle, Id cq, std::map<std::uint64_t, std::set<Status>>& verdicts) {
   for (const Completion& c : oracle.completions(cq)) verdicts[c.wr].insert(c.status);
 }
 
@@ -39,6 +37,32 @@ std::optional<Generator::Flow> Generator::choose_racy_flow() {
   }
   if (able.empty()) return std::nullopt;
   return dice_.pick(able);
+}
+
+/// Carries the requests out in every order with the change, in each of the ways that it may be seen; `last` becomes what comes of it.
+/// False: some order leaves open what happens.
+bool Generator::try_orders(const Flow& flow, const std::vector<Operation>& requests, const std::vector<Operation>& ways, Oracle& last,
+                           std::map<int, Verdicts>& verdicts) const {
+  for (const Operation& way : ways)
+    for (const bool late : {false, true})
+      for (std::size_t ahead = 0; ahead <= requests.size(); ++ahead)
+        for (std::size_t place = 0; place <= requests.size(); ++place) {
+          last = oracle_;
+          last.race(static_cast<unsigned>(ahead), late);
+          for (std::size_t i = 0; i <= requests.size(); ++i) {
+            if (i == place) last.call(way);
+            if (i < requests.size()) last.post(requests[i]);
+          }
+          if (last.unclear()) return false;
+          for (const Id id : {flow.from, flow.to}) {
+            Operation o = operation(qp(id).host, Kind::modify_qp, id);
+            o.state = QpState::err;
+            last.call(o);
+            collect(last, qp(id).settings.send_cq, verdicts[o.host]);
+            if (qp(id).settings.recv_cq != qp(id).settings.send_cq) collect(last, qp(id).settings.recv_cq, verdicts[o.host]);
+          }
+        }
+  return true;
 }
 
 void Generator::racy_round() {
@@ -71,32 +95,16 @@ void Generator::racy_round() {
     change = operation(changer, Kind::modify_qp, changer_qp);
     change.state = QpState::err;
   }
-  const std::vector<Operation> requests =
-      racy_requests(*flow, victim, kind == Change::dereg_source, kind == Change::dereg_target || kind == Change::rereg_target);
-
-  // Registering anew is a deregistration and then a registration: what comes between finds nothing.
   std::vector<Operation> ways{change};
+  // Registering anew is a deregistration and then a registration: what comes between finds nothing.
   if (kind == Change::rereg_target) ways.insert(ways.begin(), operation(changer, Kind::dereg_mr, victim));
+  std::vector<Operation> requests;
   std::map<int, Verdicts> verdicts;
   Oracle last = oracle_;
-  for (const Operation& way : ways)
-    for (const bool late : {false, true})
-      for (std::size_t ahead = 0; ahead <= requests.size(); ++ahead)
-        for (std::size_t place = 0; place <= requests.size(); ++place) {
-          last = oracle_;
-          last.race(static_cast<unsigned>(ahead), late);
-          for (std::size_t i = 0; i <= requests.size(); ++i) {
-            if (i == place) last.call(way);
-            if (i < requests.size()) last.post(requests[i]);
-          }
-          for (const Id id : {flow->from, flow->to}) {
-            Operation o = operation(qp(id).host, Kind::modify_qp, id);
-            o.state = QpState::err;
-            last.call(o);
-            collect(last, qp(id).settings.send_cq, verdicts[o.host]);
-            if (qp(id).settings.recv_cq != qp(id).settings.send_cq) collect(last, qp(id).settings.recv_cq, verdicts[o.host]);
-          }
-        }
+  do {
+    requests = racy_requests(*flow, victim, kind == Change::dereg_source, kind == Change::dereg_target || kind == Change::rereg_target);
+    verdicts.clear();
+  } while (!try_orders(*flow, requests, ways, last, verdicts));
   const auto line = [&](Operation o) {
     ++counted_;
     program_.operations.push_back(std::move(o));

@@ -52,6 +52,9 @@ class Oracle {
     late_ = late_refusal;
   }
 
+  /// Whether a request was carried out whose course was unclear.
+  bool unclear() const { return unclear_; }
+
   /// Completions that came and were not taken.
   const std::vector<Completion>& completions(Id cq) const;
   void take(Id cq, std::uint64_t wr);
@@ -106,7 +109,7 @@ class Oracle {
 
   Rules rules_;
   unsigned ahead_ = 0;
-  bool late_ = false;
+  bool late_ = false, unclear_ = false;
   World world_;
 };
 

@@ -99,6 +99,7 @@ Course Oracle::judge(const Operation& o) const { return judge(o.id, resolve_send
 
 void Oracle::carry_out(Id id, const Send& send) {
   const Course course = judge(id, send);
+  unclear_ = unclear_ || !course.unclear.empty();
   Qp& qp = World::at(world_.qps, id);
   if (course.status == "WR_FLUSH_ERR") {
     complete_send(qp, send, course.status);
@@ -107,6 +108,7 @@ void Oracle::carry_out(Id id, const Send& send) {
     qp.state = QpState::rts;
     const Course at_peer = judge(id, send);
     qp.state = QpState::err;
+    unclear_ = unclear_ || !at_peer.unclear.empty();
     if (at_peer.local) qp.ahead = 0;
     else change_peer(qp, at_peer);
     return;
