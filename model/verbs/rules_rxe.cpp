@@ -8,7 +8,8 @@ Rules rxe() {
   Rules rules = ib_rules();
   Rules::Posting& posting = rules.posting;
   posting.send_below_rts = posting.send_elements = posting.inline_bytes = EINVAL;
-  posting.inline_not_data = posting.wrong_opcode = posting.atomic_length = posting.atomic_alignment = posting.length_sum = EINVAL;
+  // The kernel's own posts are looked at more closely; a program's go to the library, which looks at no opcode and no sum.
+  posting.atomic_length = posting.atomic_alignment = EINVAL;
   posting.bind_length = 0;
   Rules::Requester& requester = rules.requester;
   requester.longest = 1ull << 31;
@@ -24,16 +25,18 @@ Rules rxe() {
   rules.windows.bounds = false;
   rules.windows.bound_dereg = EINVAL;
   const std::string source = "rdma-core providers/rxe, post_one_send and validate_send_wr";
-  for (const char* field : {"posting.inline_not_data", "posting.wrong_opcode", "posting.atomic_length", "posting.length_sum",
-                            "posting.bind_length", "posting.send_elements"})
+  for (const char* field : {"posting.receive_in_reset", "posting.send_elements", "posting.inline_not_data", "posting.wrong_opcode",
+                            "posting.atomic_length", "posting.length_sum", "posting.bind_length"})
     rules.evidence.push_back({field, source});
   const std::string kernel = "Linux sw/rxe of 6.12: rxe_comp.c, rxe_req.c";
   for (const char* field : {"requester.longest", "requester.bad_response", "requester.datagram_too_long", "requester.stops_send_queue",
                             "requester.retry_7_is_forever"})
     rules.evidence.push_back({field, kernel});
   const std::string measured = "measured on rxe of Linux 6.1 and 6.12";
-  for (const char* field : {"posting.send_below_rts", "posting.inline_bytes", "posting.atomic_alignment", "responder.receive_too_short",
-                            "responder.receive_key", "responder.key", "responder.raises_events", "windows.bounds", "windows.bound_dereg"})
+  for (const char* field : {"posting.send_below_rts", "posting.queue_full", "posting.inline_bytes", "posting.atomic_alignment",
+                            "requester.scatter", "requester.answered", "responder.qp_access", "responder.no_receive", "responder.key",
+                            "responder.receive_too_short", "responder.receive_key", "responder.read_needs_right", "responder.raises_events",
+                            "responder.places_what_fits", "windows.there_are", "windows.bounds", "windows.bound_dereg"})
     rules.evidence.push_back({field, measured});
   return rules;
 }
@@ -43,7 +46,8 @@ const RuleSets::Entrant rxe_6_1{"rxe-6.1", "RoCE in software, of Linux 6.1", [] 
                                   rules->name = "rxe-6.1";
                                   rules->requester.gather_key = Status::LOC_QP_OP_ERR;
                                   rules->requester.flushes_receives = false;
-                                  for (const char* field : {"requester.gather_key", "requester.flushes_receives"})
+                                  for (const char* field : {"requester.unfit", "requester.gather_key", "requester.gather_range",
+                                                            "requester.bind", "requester.flushes_receives"})
                                     rules->evidence.push_back({field, "measured on rxe of Linux 6.1"});
                                   return rules;
                                 }};
@@ -54,9 +58,12 @@ const RuleSets::Entrant rxe_6_12{
       auto rules = std::make_unique<Rules>(rxe());
       rules->name = "rxe-6.12";
       Rules::Requester& requester = rules->requester;
-      requester.gather_key = requester.gather_range = requester.unfit = requester.bind = Status::WR_FLUSH_ERR;
-      for (const char* field : {"requester.gather_key", "requester.gather_range", "requester.unfit", "requester.bind"})
+      requester.gather_key = requester.gather_range = requester.unfit = requester.bind = requester.invalidate = Status::WR_FLUSH_ERR;
+      for (const char* field :
+           {"requester.gather_key", "requester.gather_range", "requester.unfit", "requester.bind", "requester.flushes_receives"})
         rules->evidence.push_back({field, "measured on rxe of Linux 6.12"});
+      rules->evidence.push_back(
+          {"requester.invalidate", "Linux sw/rxe/rxe_req.c of 6.12: the same way out as a bind's, which was measured"});
       return rules;
     }};
 
