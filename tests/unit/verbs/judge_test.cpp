@@ -73,7 +73,7 @@ std::vector<Verdict> reasons(const Case& c) {
 }  // namespace
 
 TEST_CASE("a key is refused for the first reason that there is, and granted only without one",
-          "[rule:5.11][rule:7.6][rule:7.7][rule:8.10][rule:8.11]") {
+          "[rule:5.11][rule:7.6][rule:7.7][rule:8.10][rule:8.11][rule:9.11]") {
   std::mt19937_64 random(20);
   std::vector<unsigned> seen(8);
   for (int round = 0; round < 300'000; ++round) {

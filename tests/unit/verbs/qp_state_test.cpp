@@ -29,7 +29,8 @@ TEST_CASE("ibv_modify_qp goes the ways that the kernel's table has", "[rule:qp.m
       }
 }
 
-TEST_CASE("sends may be posted from RTS on, receives from INIT on; both are flushed in ERR", "[rule:6.1][rule:6.2][rule:6.3][rule:7.18]") {
+TEST_CASE("sends may be posted from RTS on, receives from INIT on; both are flushed in ERR",
+          "[rule:6.1][rule:6.2][rule:6.3][rule:7.18][rule:10.22]") {
   const std::map<QpState, std::array<QueueWork, 2>> table{
       {QpState::reset, {QueueWork::refused, QueueWork::refused}}, {QpState::init, {QueueWork::refused, QueueWork::kept}},
       {QpState::rtr, {QueueWork::refused, QueueWork::done}},      {QpState::rts, {QueueWork::done, QueueWork::done}},

@@ -56,9 +56,10 @@ TEST_CASE("failed checks have the statuses that were measured", "[rule:7.1][rule
   CHECK(status_of(RequestCheck::datagram, set("rxe-6.1")) == Status::SUCCESS);
 }
 
-TEST_CASE("a refused element gives its request the status that the rule set has for it", "[rule:7.6][rule:7.7][rule:7.9]") {
+TEST_CASE("a refused element gives its request the status that the rule set has for it", "[rule:7.6][rule:7.7][rule:7.9][rule:9.9]") {
   using Row = std::array<Status, 3>;  // gather: key, range; scatter
   const std::map<std::string, Row> rows{{"ib", {Status::LOC_PROT_ERR, Status::LOC_PROT_ERR, Status::LOC_PROT_ERR}},
+                                        {"irdma", {Status::LOC_PROT_ERR, Status::LOC_PROT_ERR, Status::LOC_PROT_ERR}},
                                         {"mlx5", {Status::LOC_PROT_ERR, Status::LOC_PROT_ERR, Status::LOC_PROT_ERR}},
                                         {"rxe-6.1", {Status::LOC_QP_OP_ERR, Status::LOC_PROT_ERR, Status::LOC_PROT_ERR}},
                                         {"rxe-6.12", {Status::WR_FLUSH_ERR, Status::WR_FLUSH_ERR, Status::LOC_PROT_ERR}},
