@@ -102,7 +102,7 @@ TEST_CASE("a bind is refused for the first rule that it breaks, and allowed when
   for (const unsigned count : seen) CHECK(count > 100);
 }
 
-TEST_CASE("a bound window opens its bytes, with its rights, to those whom its type allows", "[rule:10.14][rule:10.15][rule:10.11]") {
+TEST_CASE("a bound window opens its bytes, with its rights, to those whom its type allows", "[rule:5.14][rule:10.14][rule:10.15][rule:10.11]") {
   const bool bounds = GENERATE(true, false);
   Rules rules = ib_rules();
   rules.windows.bounds = bounds;
