@@ -105,6 +105,8 @@ class Tables : public virtual sc_core::sc_interface {
   virtual translate::Architecture& architecture() = 0;
   /// Makes `writes` visible to look-ups and drops the lines that the NIC's caches hold of them.
   virtual void commit(const translate::TableWrites& writes) = 0;
+  /// Memory windows that are bound to the MR with this lkey.
+  virtual std::uint64_t windows_of(Key) const { return 0; }
 };
 
 }  // namespace mtsim::ports

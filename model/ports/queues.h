@@ -60,6 +60,13 @@ inline verbs::Bind bind_of(const Wqe& wqe) {
   return bind;
 }
 
+/// The message that a receive has taken has had a key invalidated.
+inline void note_invalidated(Wqe& receive, Key key) {
+  receive.rkey = key;
+  receive.remote_address = 1;
+}
+inline bool invalidates(const Wqe& receive) { return receive.opcode == verbs::Opcode::recv && receive.remote_address == 1; }
+
 /// Places of a ring. Their memory is neither filled nor touched before they are used for the first time: most rings are never full.
 template <class T>
 class Places {
@@ -157,6 +164,8 @@ class CompletionQueue {
   virtual ~CompletionQueue() = default;
   /// Address of the slot that the next CQE goes to; each call takes one.
   virtual Pa next_slot() = 0;
+  /// Whether a further CQE finds room. A device that cannot deliver one puts the CQ and its QPs in error.
+  virtual bool has_room() const { return true; }
   /// The CQE is visible to the CPU. `place` is the request's index in its send queue, or the receive's slot.
   virtual void arrive(const verbs::Completion& completion, std::uint32_t place) = 0;
 };

@@ -76,9 +76,9 @@ constexpr Verdict judge(const Grant* grant, const Wish& wish) {
 }
 
 /// The wish that a window's MR has to grant once the window has granted `wish`: no right of its own, for those are the window's, but the
-/// key that it was bound to, the PD and the range.
-constexpr Wish through_window(const Grant& window, const Wish& wish) {
-  return {window.region, wish.pd, Access::none, Iova(wish.address.raw + window.shift), wish.length, false, 0};
+/// key that it was bound to (`region`), the PD and the range at `shift` from the addresses of the window.
+constexpr Wish through_window(Key region, std::uint64_t shift, const Wish& wish) {
+  return {region, wish.pd, Access::none, Iova(wish.address.raw + shift), wish.length, false, 0};
 }
 
 /// READs and atomics: answered by data, and limited in number.
@@ -88,34 +88,15 @@ constexpr bool is_send(Opcode opcode) { return opcode == Opcode::send || opcode 
 /// Whether a message takes a receive: SENDs for their data, WRITEs with immediate for their completion.
 constexpr bool takes_receive(Opcode opcode) { return is_send(opcode) || opcode == Opcode::write_imm; }
 
-/// What the responder answers before it looks at any key. `reads_allowed` is the QP's max_dest_rd_atomic.
-constexpr Nak check_request(Opcode opcode, Access qp_access, std::uint32_t reads_allowed) {
-  const Access needed = opcode == Opcode::read                                   ? Access::remote_read
-                        : opcode == Opcode::write || opcode == Opcode::write_imm ? Access::remote_write
-                        : opcode == Opcode::cas || opcode == Opcode::faa         ? Access::remote_atomic
-                                                                                 : Access::none;
-  if (!has(qp_access, needed)) return Nak::invalid_request;
-  if (is_read_or_atomic(opcode) && reads_allowed == 0) return Nak::invalid_request;
-  return Nak::none;
-}
+constexpr bool is_write(Opcode opcode) { return opcode == Opcode::write || opcode == Opcode::write_imm; }
+/// Requests that the device carries out by itself, without a packet.
+constexpr bool is_local(Opcode opcode) { return opcode == Opcode::bind_mw || opcode == Opcode::local_inv || opcode == Opcode::reg_mr; }
 
-/// The status that a requester's completion has for a NAK of its request; for those that ask to try again, once it has tried enough.
-constexpr Status status_of(Nak nak) {
-  switch (nak) {
-    case Nak::none:
-      return Status::SUCCESS;
-    case Nak::sequence:
-      return Status::RETRY_EXC_ERR;
-    case Nak::receiver_not_ready:
-      return Status::RNR_RETRY_EXC_ERR;
-    case Nak::invalid_request:
-      return Status::REM_INV_REQ_ERR;
-    case Nak::remote_access:
-      return Status::REM_ACCESS_ERR;
-    case Nak::remote_operational:
-      return Status::REM_OP_ERR;
-  }
-  return Status::GENERAL_ERR;
+/// The remote right that a request needs, of the QP and of the MR.
+constexpr Access remote_right(Opcode opcode) {
+  if (is_write(opcode)) return Access::remote_write;
+  if (opcode == Opcode::read) return Access::remote_read;
+  return is_atomic(opcode) ? Access::remote_atomic : Access::none;
 }
 
 }  // namespace mtsim::verbs

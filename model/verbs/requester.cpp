@@ -25,15 +25,6 @@ Status status_of(RequestCheck check, const Rules& rules) {
   return Status::GENERAL_ERR;
 }
 
-Status gather_status(Verdict verdict, const Rules& rules) {
-  if (verdict == Verdict::granted) return Status::SUCCESS;
-  return verdict == Verdict::out_of_range ? rules.requester.gather_range : rules.requester.gather_key;
-}
-
-Status scatter_status(Verdict verdict, const Rules& rules) {
-  return verdict == Verdict::granted ? Status::SUCCESS : rules.requester.scatter;
-}
-
 std::optional<std::uint32_t> retries(std::uint8_t retry_cnt, const Rules& rules) {
   if (retry_cnt == 7 && rules.requester.retry_7_is_forever) return std::nullopt;
   return retry_cnt;

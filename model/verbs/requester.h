@@ -38,14 +38,6 @@ constexpr Access needed_right(Opcode opcode) {
   return is_read_or_atomic(opcode) || opcode == Opcode::recv ? Access::local_write : Access::none;
 }
 
-/// The status that a refused element gives its request; `granted` gives SUCCESS. Gathered: of SENDs and WRITEs.
-Status gather_status(Verdict verdict, const Rules& rules);
-/// Scattered: READs and atomics, whose answer has come by then, so that the peer has done its part.
-Status scatter_status(Verdict verdict, const Rules& rules);
-
-/// The status that an answer ends the request with; for those that ask to try again, once it has tried enough. `Nak::none`: SUCCESS.
-inline Status answered(Nak nak, const Rules& rules) { return rules.requester.answered[unsigned(nak)]; }
-
 /// How often a request is sent again for want of an answer; none: for ever.
 std::optional<std::uint32_t> retries(std::uint8_t retry_cnt, const Rules& rules);
 /// And after RNR NAKs: 7 is for ever (9.7.5.2.8).

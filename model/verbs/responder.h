@@ -38,18 +38,10 @@ struct Refusal {
   Event event = Event::none;         ///< where there is no receive to tell of it
 };
 
-/// A request as its first packet shows it.
-struct RequestView {
-  Opcode opcode = Opcode::write;
-  std::uint64_t address = 0, length = 0;  ///< RETH
-  Key rkey;
-};
-
-/// The QP that it came to.
-struct ResponderView {
-  QpType type = QpType::rc;
-  Access access = Access::none;
-  std::uint32_t dest_rd_atomic = 0, pd = 0, qpn = 0;
-};
+/// What the responder checks of a request before it looks at receives and keys. `reads_allowed` is the QP's max_dest_rd_atomic.
+constexpr Check check_request(Opcode opcode, Access qp_access, std::uint32_t reads_allowed) {
+  if (!has(qp_access, remote_right(opcode))) return Check::qp_access;
+  return is_read_or_atomic(opcode) && reads_allowed == 0 ? Check::no_read_atomic : Check::none;
+}
 
 }  // namespace mtsim::verbs

@@ -66,7 +66,7 @@ struct Rules {
   struct Requester {
     Status unfit = Status::LOC_QP_OP_ERR;        ///< a request that the QP's transport does not have
     Status too_long = Status::LOC_LEN_ERR;       ///< more than `longest`
-    std::uint64_t longest = 1ull << 30;          ///< bytes of a message (max_msg_sz of mlx5 devices)
+    std::uint64_t longest = 1ull << 31;          ///< bytes of a message (max_msg_sz)
     Status gather_key = Status::LOC_PROT_ERR;    ///< an element to be read whose key, PD or state is refused
     Status gather_range = Status::LOC_PROT_ERR;  ///< one that reaches outside its MR
     Status scatter = Status::LOC_PROT_ERR;       ///< an element to be written, by a READ or an atomic
@@ -96,6 +96,14 @@ struct Rules {
     bool bounds = true;       ///< an access must lie within the window; else within its MR
     int bound_dereg = EBUSY;  ///< errno of ibv_dereg_mr while windows are bound to the MR; 0: it is deregistered
   } windows;
+
+  /// Of an element to be read that was refused.
+  Status gather_status(Verdict verdict) const { return verdict == Verdict::out_of_range ? requester.gather_range : requester.gather_key; }
+  Status answered_status(Nak nak) const { return requester.answered[unsigned(nak)]; }
+  /// The right that an MR must grant for a request; `none`: none.
+  Access needed_of_region(Opcode opcode) const {
+    return opcode == Opcode::read && !responder.read_needs_right ? Access::none : remote_right(opcode);
+  }
 
   /// What is said of a field and by whom, for the fields in which the set differs from `ib`: "requester.gather_key" and the evidence.
   struct Evidence {

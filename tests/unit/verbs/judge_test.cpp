@@ -6,6 +6,8 @@
 #include <random>
 #include <vector>
 
+#include "verbs/responder.h"
+
 using namespace mtsim;
 using namespace mtsim::verbs;
 
@@ -126,8 +128,8 @@ TEST_CASE("the QP's own flags come before any key, and a limit of no reads refus
     INFO(name(opcode));
     for (unsigned flags = 0; flags < 16; ++flags) {
       const bool has_flag = (flags & unsigned(needed)) == unsigned(needed);
-      CHECK(check_request(opcode, Access(flags), 1) == (has_flag ? Nak::none : Nak::invalid_request));
-      CHECK(check_request(opcode, Access(flags), 0) == (has_flag && !counted ? Nak::none : Nak::invalid_request));
+      CHECK(check_request(opcode, Access(flags), 1) == (has_flag ? Check::none : Check::qp_access));
+      CHECK(check_request(opcode, Access(flags), 0) == (!has_flag ? Check::qp_access : counted ? Check::no_read_atomic : Check::none));
     }
   }
 }

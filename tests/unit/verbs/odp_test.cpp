@@ -5,6 +5,8 @@
 #include <cerrno>
 #include <random>
 
+#include "verbs/rules.h"
+
 using namespace mtsim;
 using namespace mtsim::verbs;
 
@@ -81,7 +83,7 @@ TEST_CASE("a fault that ended badly is told as a refused key would be", "[rule:1
     CHECK(outcome(end, FaultedQueue::rdma) == FaultOutcome{Status::REM_ACCESS_ERR, Status::SUCCESS, Nak::remote_access});
     // The requester sees what it makes of the NAK.
     for (const FaultedQueue queue : {FaultedQueue::receive, FaultedQueue::rdma})
-      CHECK(status_of(outcome(end, queue).nak) == outcome(end, queue).requester);
+      CHECK(ib_rules().answered_status(outcome(end, queue).nak) == outcome(end, queue).requester);
   }
   CHECK(outcome(FaultEnd::resolved, FaultedQueue::rdma) == FaultOutcome{});
 }

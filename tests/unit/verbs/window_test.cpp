@@ -102,7 +102,8 @@ TEST_CASE("a bind is refused for the first rule that it breaks, and allowed when
   for (const unsigned count : seen) CHECK(count > 100);
 }
 
-TEST_CASE("a bound window opens its bytes, with its rights, to those whom its type allows", "[rule:5.14][rule:10.14][rule:10.15][rule:10.11]") {
+TEST_CASE("a bound window opens its bytes, with its rights, to those whom its type allows",
+          "[rule:5.14][rule:10.14][rule:10.15][rule:10.11]") {
   const bool bounds = GENERATE(true, false);
   Rules rules = ib_rules();
   rules.windows.bounds = bounds;
@@ -124,7 +125,7 @@ TEST_CASE("a bound window opens its bytes, with its rights, to those whom its ty
     const std::uint64_t meant = c.bind.address.raw - 3 + random() % (c.bind.length.raw % 0x4000 + 6), length = 1 + random() % 4;
     const Wish wish{window.key, c.window.pd, right, Iova(meant - origin), Bytes(length), true, qpn};
     const Verdict first = judge(&window, wish);
-    const bool got = first == Verdict::granted && judge(&c.region, through_window(window, wish)) == Verdict::granted;
+    const bool got = first == Verdict::granted && judge(&c.region, through_window(window.region, window.shift, wish)) == Verdict::granted;
     const Wide low = bounds ? c.bind.address.raw : 0x10000, high = bounds ? low + c.bind.length.raw : 0x14000;
     bool expected = !empty && flag(c.bind.access, right) && meant >= low && Wide(meant) + length <= high;
     if (c.window.kind == KeyKind::window_2 && qpn != 77) expected = false;
@@ -221,7 +222,7 @@ TEST_CASE("a window whose MR is gone, or whose MR has another key by now, opens 
   const Grant window = bound(bind, unbound(Key(0x500), 0, 1), &region, 0, ib_rules());
   const Wish wish{Key(0x501), 0, Access::remote_read, Iova(2), Bytes(8), true, 0};
   REQUIRE(judge(&window, wish) == Verdict::granted);
-  const Wish through = through_window(window, wish);
+  const Wish through = through_window(window.region, window.shift, wish);
   CHECK(judge(&region, through) == Verdict::granted);
   CHECK(judge(nullptr, through) == Verdict::no_such_key);
   region.valid = false;
