@@ -8,8 +8,8 @@
 
 namespace mtsim::verbs {
 
-/// What a key stands for.
-enum class KeyKind : std::uint8_t { region, window_1, window_2 };
+/// What a key stands for. A `fast_region` is an MR for REG_MR requests (alloc_mr), which kernel users have.
+enum class KeyKind : std::uint8_t { region, window_1, window_2, fast_region };
 
 /// What a key gives: the protection half of an mkey context.
 struct Grant {
@@ -31,7 +31,7 @@ struct Grant {
 };
 
 /// Whether the key is a window's.
-constexpr bool is_window(const Grant& grant) { return grant.kind != KeyKind::region; }
+constexpr bool is_window(const Grant& grant) { return grant.kind == KeyKind::window_1 || grant.kind == KeyKind::window_2; }
 
 /// Whether an access changes memory.
 constexpr bool writes(Access access) {

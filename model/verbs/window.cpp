@@ -52,9 +52,9 @@ Grant bound(const Bind& bind, const Grant& window, const Grant* region, std::uin
   out.start = zero_based ? Iova() : bind.address;
   out.length = bind.length;
   if (rules.windows.bounds || region == nullptr) return out;
-  // Judged by the bounds of its MR alone.
-  out.start = Iova(region->start.raw - out.shift);
-  out.length = region->length;
+  // Judged by the bounds of its MR alone (through_window): a zero-based window has bytes before its first.
+  out.start = Iova();
+  out.length = Bytes(~std::uint64_t{0});
   return out;
 }
 
