@@ -31,7 +31,7 @@ Call OdpPath::worker(verbs::Thread thread) {
                          ports::order(parts_.host_rank, ports::Unit::kernel, workers_++));
 }
 
-engine::Task<int> OdpPath::create(Call& call, verbs::RegMrRequest request, std::unique_ptr<OdpRegion>& out) {
+engine::Task<int> OdpPath::create(Call& call, verbs::RegMrRequest request, std::uint32_t identity, std::unique_ptr<OdpRegion>& out) {
   co_await call.work(Step::syscall, Work::registration, parts_.kernel.registration);
   co_await create_queue(call);
   auto region = std::make_unique<OdpRegion>(parts_.scheduler);
@@ -41,6 +41,7 @@ engine::Task<int> OdpPath::create(Call& call, verbs::RegMrRequest request, std::
   region->address = request.address;
   region->length = request.length;
   region->iova = request.iova;
+  region->identity = identity;
   region->writable = writable(request.access);
   region->pages = std::make_shared<PresentMap>(parts_.dma.law(parts_.frames.law()));
   region->implicit = request.address == Va(0) && request.length == Bytes(whole_space);

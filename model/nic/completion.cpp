@@ -1,6 +1,13 @@
 #include "nic/completion.h"
 
 namespace mtsim::nic {
+namespace {
+
+verbs::Hazard hazard_of(const ports::Wqe& wqe, verbs::Status status) {
+  return status == verbs::Status::SUCCESS ? wqe.mishap.kind : verbs::Hazard::none;
+}
+
+}  // namespace
 
 Completion::Completion(sc_core::sc_module_name module_name, engine::Scheduler& scheduler)
     : sc_module(module_name), dma("dma"), log("log"), scheduler_(scheduler) {}
@@ -71,7 +78,8 @@ engine::Flow Completion::write_cqe(Qp& qp, std::uint32_t index, verbs::Status st
   wqe.stamp[unsigned(ports::Step::completion)] = scheduler_.now();
   log->ended(qp.qpn, wqe, status);
   // The library empties the CQ of what a QP left there when it resets the QP.
-  if (qp.resets == resets) qp.attributes.send_cq->arrive({wqe.wr, status, wqe.opcode, static_cast<std::uint32_t>(wqe.length)}, index);
+  if (qp.resets == resets)
+    qp.attributes.send_cq->arrive({wqe.wr, status, wqe.opcode, static_cast<std::uint32_t>(wqe.length), hazard_of(wqe, status)}, index);
 }
 
 engine::Flow Completion::write_receive_cqe(Qp& qp, std::uint32_t slot, verbs::Status status) {
@@ -91,7 +99,8 @@ engine::Flow Completion::write_receive_cqe(Qp& qp, std::uint32_t slot, verbs::St
   log->ended(qp.qpn, wqe, status);
   // A shared queue's slot must come back whatever became of the QP.
   if (qp.resets == resets || qp.attributes.shared_receives)
-    qp.attributes.recv_cq->arrive({wqe.wr, status, verbs::Opcode::recv, static_cast<std::uint32_t>(wqe.length)}, slot);
+    qp.attributes.recv_cq->arrive({wqe.wr, status, verbs::Opcode::recv, static_cast<std::uint32_t>(wqe.length), hazard_of(wqe, status)},
+                                  slot);
 }
 
 }  // namespace mtsim::nic

@@ -32,6 +32,7 @@ Requester::Requester(sc_core::sc_module_name module_name, engine::Scheduler& sch
       network("network"),
       qp_contexts("qp_contexts"),
       request_contexts("request_contexts"),
+      watch("watch"),
       scheduler_(scheduler),
       clock_(clock),
       params_(params),
@@ -45,6 +46,7 @@ void Requester::end_of_elaboration() {
   if (qp_contexts.size() != 0) qp_contexts_ = qp_contexts.operator->();
   if (request_contexts.size() != 0) request_contexts_ = request_contexts.operator->();
   looks_up_ = qp_contexts_ != nullptr || request_contexts_ != nullptr;
+  if (watch.size() != 0) watch_ = watch.operator->();
 }
 
 engine::Flow Requester::run() {
@@ -154,6 +156,7 @@ ports::Packet& Requester::packet_for(Qp& qp, const ports::Wqe& wqe, const Piece&
   packet.offset = piece.offset;
   packet.length = wqe.length;
   packet.rkey = wqe.rkey;
+  packet.meant = wqe.meant;
   return packet;
 }
 
@@ -254,6 +257,8 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
         if (run.raw != 0) scheduler_.spawn(fetch(from, run, order, others));
         from = query.physical;
         run = std::min(query.length, Bytes(std::min<std::uint64_t>(left, sge.length - skip)));
+        if (watch_ != nullptr && qp.still(attempt)) [[unlikely]]
+          watch_->read(query, run, wqe.mishap);
         skip += run.raw;
         left -= run.raw;
       }

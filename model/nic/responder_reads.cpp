@@ -17,6 +17,7 @@ engine::Task<int> Responder::read(Qp& qp, ports::Packet& packet) {
   query.wait_step = ports::Step::responder_translation;
   query.wish = {packet.rkey, qp.attributes.pd, verbs::Access::remote_read, Iova(packet.address), Bytes(packet.length), true};
   advance(qp, packet);
+  qp.mishap = {};
   std::uint64_t offset = 0;
   do {
     const std::uint64_t bytes = std::min(qp.train, packet.length - offset);
@@ -56,6 +57,8 @@ engine::Task<int> Responder::read(Qp& qp, ports::Packet& packet) {
       }
       from = query.physical;
       run = std::min(query.length, Bytes(bytes - done));
+      if (watch_ != nullptr) [[unlikely]]
+        watch_->read(query, run, qp.mishap);
       done += run.raw;
     }
     contexts_.give();
@@ -140,6 +143,9 @@ engine::Task<int> Responder::atomic(Qp& qp, ports::Packet& packet) {
     refuse(qp, packet, nak, verbs::Status::SUCCESS);
     co_return 0;
   }
+  qp.mishap = {};
+  if (watch_ != nullptr) [[unlikely]]
+    watch_->write(query, Bytes(8), qp.mishap);
   ports::Packet& reply = reply_to(qp, packet, ports::Packet::Kind::response);
   reply.payload = Bytes(8);
   reply.wire = format_.overhead + format_.aeth + format_.atomic_ack;

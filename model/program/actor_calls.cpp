@@ -223,6 +223,7 @@ void Actor::record_made() {
       o.length = reg_mr_.length;
       o.lkey = reply_.lkey;
       o.rkey = reply_.rkey;
+      o.identity = reply_.identity;
       break;
     case Kind::create_srq:
       o.kind = ObjectKind::srq;
@@ -249,6 +250,7 @@ void Actor::record_gone() {
     case Kind::rereg_mr:
       o.lkey = reply_.lkey;
       o.rkey = reply_.rkey;
+      o.identity = reply_.identity;
       if (!rereg_mr_.translation) break;
       o.address = rereg_mr_.address;
       o.iova = reply_.iova;

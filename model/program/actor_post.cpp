@@ -86,6 +86,7 @@ void Actor::append_request(List& list) {
       if (!address) return give_up(op_.to.object);
       request.remote_address = *address;
       if (!objects.key(op_.to_key, op_.to, KeyPlace::remote, request.rkey)) return give_up(op_.to_key.object);
+      request.meant = objects.meant(op_.to_key, op_.to);
     }
     request.immediate = op_.immediate;
     request.compare = op_.compare;

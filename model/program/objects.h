@@ -26,6 +26,7 @@ struct Object {
   std::uint32_t gone_in = 0;  ///< buf: the process that unmapped it; copies of processes still have theirs
   Iova iova;                  ///< mr: the first byte as operations see it; buf: the same as `address`
   mtsim::Key lkey, rkey;
+  std::uint32_t identity = 0;    ///< mr: verbs::Grant::identity
   std::uint32_t queue = 0;       ///< qp: its send queue in the host's Requests; srq: itself
   std::uint32_t recv_queue = 0;  ///< qp: its receive queue there
 };
@@ -68,6 +69,12 @@ class Objects {
     if (ref.form == KeyRef::Form::omitted) out = id == 0 ? mtsim::Key() : key_in_place(o, place);
     else out = changed_key(o, ref, place);
     return id == 0 || was_made(o);
+  }
+
+  /// What is meant by such a key of a peer's; 0: nobody can tell, since it is not as its object got it.
+  std::uint32_t meant(const KeyRef& ref, const AddressRef& addressed) const {
+    if (ref.form == KeyRef::Form::omitted) return objects_[addressed.object].identity;
+    return ref.form == KeyRef::Form::raw || ref.add != 0 || ref.flip != 0 ? 0 : objects_[ref.object].identity;
   }
 
  private:

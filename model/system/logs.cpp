@@ -1,5 +1,7 @@
 #include "system/logs.h"
 
+#include "system/hazard_log.h"
+
 namespace mtsim::system {
 
 const std::vector<std::string>& step_names() {
@@ -32,12 +34,25 @@ void OperationLog::ended(std::uint32_t qpn, const ports::Wqe& request, verbs::St
   ++kept.ended;
   if (status != verbs::Status::SUCCESS) return;
   ++kept.succeeded;
+  if (request.mishap) [[unlikely]]
+    note_wrong(qpn, request);
   kept.bytes += request.length;
   if (kept.latency.steps().empty()) [[unlikely]]
     kept.latency = results::LatencyTable(step_names());
   kept.latency.add_path(request.begin, request.stamp);
   if (!keeps_waits_) return;
   for (const ports::Waits::Entry wait : request.waits) kept.waits.add(wait.key, Time(wait.span));
+}
+
+void OperationLog::note_wrong(std::uint32_t qpn, const ports::Wqe& request) {
+  Wrong& wrong = wrong_[unsigned(request.mishap.kind)];
+  ++(request.opcode == verbs::Opcode::recv ? wrong.receives : wrong.requests);
+  if (hazards_ != nullptr) hazards_->ended(port_, qpn, request);
+}
+
+void OperationLog::follow(HazardLog& hazards, std::uint32_t port) {
+  hazards_ = &hazards;
+  port_ = port;
 }
 
 void OperationLog::watch(OperationWatcher& watcher, std::uint32_t port) {
@@ -48,6 +63,7 @@ void OperationLog::watch(OperationWatcher& watcher, std::uint32_t port) {
 void OperationLog::restart() {
   kept_ = {};
   statuses_ = {};
+  wrong_ = {};
 }
 
 RegistrationLog::RegistrationLog() { restart(); }

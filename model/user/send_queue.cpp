@@ -91,6 +91,7 @@ void SendQueue::write(const verbs::SendRequest& request, Time begin, Time now) {
   wqe.basic_blocks = static_cast<std::uint32_t>(ceil_div(header_bytes(wqe.opcode) + data, block_bytes));
   wqe.remote_address = request.remote_address;
   wqe.rkey = request.rkey;
+  wqe.meant = request.meant;
   wqe.begin = begin;
   wqe.stamp[unsigned(ports::Step::posted)] = now;
   ++head_;

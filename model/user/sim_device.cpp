@@ -57,6 +57,7 @@ const std::set<std::string>& SimDevice::carried_out() {
       "mprotect",
       "munmap",
       "poll",
+      "poll hazard=",
       "post_recv",
       "post_send",
       "post_send cas",
