@@ -144,6 +144,7 @@ class Actor final : public verbs::Caller {
   void take(const verbs::Completion&);
   bool satisfies(const verbs::Completion&, std::uint32_t shared);
   void judge(const verbs::Completion&);
+  void judge_hazard(const verbs::Completion&, std::uint64_t wr);
 
   /// Nanoseconds of a program as a time; what no count of picoseconds holds becomes very long.
   static Time span(std::uint64_t nanoseconds);
