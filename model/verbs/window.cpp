@@ -52,9 +52,9 @@ Grant bound(const Bind& bind, const Grant& window, const Grant* region, std::uin
   out.start = zero_based ? Iova() : bind.address;
   out.length = bind.length;
   if (rules.windows.bounds || region == nullptr) return out;
-  // Judged by the bounds of its MR alone.
-  out.start = Iova(region->start.raw - out.shift);
-  out.length = region->length;
+  // Judged by the bounds of its MR alone; before the first byte of a zero-based one there are no addresses.
+  out.start = zero_based ? Iova() : region->start;
+  out.length = zero_based ? region->length - Bytes(bind.address.raw - region->start.raw) : region->length;
   return out;
 }
 
