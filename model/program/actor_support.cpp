@@ -57,6 +57,7 @@ const std::set<std::string>& carried_out() {
       "post_recv",
       "post_srq",
       "poll",
+      "poll hazard=",
       "poll wait=event",
       "barrier",
       "compute",
