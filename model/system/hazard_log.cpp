@@ -13,6 +13,8 @@ namespace mtsim::system {
 
 bool follows_data(const program::Program& program, Hazards hazards) {
   if (hazards != Hazards::automatic) return hazards == Hazards::on;
+  // A workload, which has no hash, unmaps what it has deregistered.
+  if (program.hash().empty()) return false;
   // What takes memory away from under a registration, or gives a key another meaning. Pages that are pinned are neither swapped out nor
   // moved, and change of rights leaves them where they are.
   constexpr std::array<std::string_view, 5> causes{"munmap", "madvise", "fork", "rereg_mr", "poll hazard="};
