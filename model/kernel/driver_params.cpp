@@ -147,6 +147,11 @@ void DriverParams::declare(Declaration<DriverParams>& d) {
       .range("0ns", "1s")
       .means("What passes besides before that command is answered.")
       .source("estimate (R2: deregistering without a cache takes 160 us more)");
+  d.field("query_qp", &DriverParams::query_qp)
+      .standard("5us")
+      .range("0ns", "1s")
+      .means("Time that the firmware gives to the command that asks for the state of a QP.")
+      .source("estimate");
   d.field("store_entry", &DriverParams::store_entry)
       .standard("10ns")
       .range("0ns", "100us")
@@ -222,11 +227,11 @@ KeyPolicyOptions DriverParams::key_options() const {
 }
 
 PinRules DriverParams::pin_rules() const {
-  PinRules rules;
-  rules.max_segment = largest_segment;
-  rules.page_sizes = page_sizes(12, static_cast<unsigned>(std::bit_width(largest_page.raw) - 1));
-  rules.choice = page_size;
-  return rules;
+  PinRules pinning;
+  pinning.max_segment = largest_segment;
+  pinning.page_sizes = page_sizes(12, static_cast<unsigned>(std::bit_width(largest_page.raw) - 1));
+  pinning.choice = page_size;
+  return pinning;
 }
 
 }  // namespace mtsim::kernel

@@ -1,6 +1,7 @@
 // The kernel driver of the NIC, as a set of choices and costs: an overlay of these parameters is a driver.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,7 +10,7 @@
 #include "base/units.h"
 #include "kernel/key_policy.h"
 #include "kernel/pin_plan.h"
-#include "verbs/types.h"
+#include "verbs/rules.h"
 
 namespace mtsim::kernel {
 
@@ -32,6 +33,7 @@ enum class OnDemand : std::uint8_t { none, explicit_only, implicit };
 
 struct DriverParams {
   std::string table_writer, keys;
+  std::shared_ptr<const verbs::Rules> rules = verbs::the_ib_rules();
   std::uint64_t most_keys{}, key_seed{};
   std::string cache_limits;
   std::uint32_t cache_in_flight{};
@@ -53,7 +55,7 @@ struct DriverParams {
   std::uint64_t umr_entries{};
   std::uint32_t umr_requests{};
   Time command_post, mailbox;
-  Time create_key, create_key_latency, destroy_key, destroy_key_latency;
+  Time create_key, create_key_latency, destroy_key, destroy_key_latency, query_qp;
   Time store_entry, map_chunk, push_message;
   Bytes table_chunk, context_chunk;
   bool keep_chunks{};

@@ -1,9 +1,15 @@
 #include "nic/completion.h"
 
 namespace mtsim::nic {
+namespace {
 
-Completion::Completion(sc_core::sc_module_name module_name, engine::Scheduler& scheduler)
-    : sc_module(module_name), dma("dma"), log("log"), scheduler_(scheduler) {}
+constexpr Bytes event_bytes{64};
+constexpr std::uint64_t event_slots = 4096;
+
+}  // namespace
+
+Completion::Completion(sc_core::sc_module_name module_name, engine::Scheduler& scheduler, std::shared_ptr<const verbs::Rules> rules)
+    : sc_module(module_name), dma("dma"), memory("memory"), log("log"), events("events"), scheduler_(scheduler), rules_(std::move(rules)) {}
 
 void Completion::answered(Qp& qp, std::uint32_t index, verbs::Status status) {
   Qp::Outstanding& request = qp.request(index);
@@ -18,28 +24,61 @@ void Completion::answered(Qp& qp, std::uint32_t index, verbs::Status status) {
       wqe.waits.add(ports::Step::completion, ports::Cause::qp, scheduler_.now() - wqe.stamp[unsigned(last)]);
     }
     retire(qp, oldest, outcome);
-    if (outcome != verbs::Status::SUCCESS) return fail(qp);
+    if (outcome == verbs::Status::SUCCESS) continue;
+    if (!qp.connected() && rules_->requester.stops_send_queue) return stop_sends(qp);
+    return end(qp, rules_->requester.flushes_receives);
   }
 }
 
+void Completion::fail(Qp& qp) { end(qp, true); }
+
 // The error's own CQE has gone before; the rest follows in order, each with WR_FLUSH_ERR, signalled or not.
-void Completion::fail(Qp& qp) {
+void Completion::end(Qp& qp, bool receives_too) {
   if (qp.state != verbs::QpState::err) {
     qp.state = verbs::QpState::err;
     qp.end_life();
+    // It takes no further receive of the queue that it shares.
+    if (qp.attributes.shared_receives) report(qp, verbs::Event::QP_LAST_WQE_REACHED);
   }
-  qp.halted = true;
-  qp.waiting = false;
-  qp.reads = 0;
-  qp.offset = 0;
-  while (qp.retired != qp.producer) retire(qp, qp.retire(), verbs::Status::WR_FLUSH_ERR);
-  qp.next = qp.fetched = qp.producer;
+  flush_sends(qp);
+  if (!receives_too) return;
   if (qp.receive) received(qp, verbs::Status::WR_FLUSH_ERR, 0);
   // A shared queue's receives belong to the other QPs as well.
   while (!qp.attributes.shared_receives && qp.receive_queue->any_posted()) {
     qp.receive = qp.receive_queue->pop_posted();
     received(qp, verbs::Status::WR_FLUSH_ERR, 0);
   }
+}
+
+/// An unreliable QP goes on receiving (IBTA 10.3.1, state SQE).
+void Completion::stop_sends(Qp& qp) {
+  qp.state = verbs::QpState::sqe;
+  ++qp.attempt;
+  flush_sends(qp);
+}
+
+void Completion::flush_sends(Qp& qp) {
+  qp.halted = true;
+  qp.waiting = qp.changes_window = false;
+  qp.reads = 0;
+  qp.offset = 0;
+  while (qp.retired != qp.producer) retire(qp, qp.retire(), verbs::Status::WR_FLUSH_ERR);
+  qp.next = qp.fetched = qp.producer;
+}
+
+void Completion::report(Qp& qp, verbs::Event event) {
+  if (event != verbs::Event::none && rules_->responder.raises_events && events.size() != 0) scheduler_.spawn(write_eqe(qp, event));
+}
+
+void Completion::refused(Qp& qp, const verbs::Decision& decision) { log->refused(scheduler_.now(), qp.qpn, decision); }
+
+/// The entry of the event queue is in memory before its interrupt.
+engine::Flow Completion::write_eqe(Qp& qp, verbs::Event event) {
+  if (events_written_ == 0) event_queue_ = memory->allocate(event_bytes * event_slots, page_bytes);
+  const Pa slot = event_queue_ + event_bytes * (events_written_++ % event_slots);
+  ports::DmaWrite write(*dma.operator->(), slot, event_bytes, qp.responder_order, ports::Purpose::cqes);
+  co_await write;
+  events->raised(event, qp.qpn);
 }
 
 void Completion::received(Qp& qp, verbs::Status status, std::uint64_t bytes) {
@@ -90,8 +129,13 @@ engine::Flow Completion::write_receive_cqe(Qp& qp, std::uint32_t slot, verbs::St
   }
   log->ended(qp.qpn, wqe, status);
   // A shared queue's slot must come back whatever became of the QP.
-  if (qp.resets == resets || qp.attributes.shared_receives)
-    qp.attributes.recv_cq->arrive({wqe.wr, status, verbs::Opcode::recv, static_cast<std::uint32_t>(wqe.length)}, slot);
+  if (qp.resets != resets && !qp.attributes.shared_receives) co_return;
+  verbs::Completion completion{wqe.wr, status, verbs::Opcode::recv, static_cast<std::uint32_t>(wqe.length)};
+  if (ports::invalidates(wqe)) [[unlikely]] {
+    completion.invalidates = true;
+    completion.invalidated = wqe.rkey;
+  }
+  qp.attributes.recv_cq->arrive(completion, slot);
 }
 
 }  // namespace mtsim::nic

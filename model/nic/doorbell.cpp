@@ -1,6 +1,7 @@
 #include "nic/doorbell.h"
 
 #include <algorithm>
+#include <utility>
 
 #include "ports/rank.h"
 
@@ -57,12 +58,17 @@ void Doorbell::arrived(Store& store) {
     // In front of it on its QP stands whatever has not been taken up yet.
     wqe.waited_for = i != qp->next ? qp->wqe(i - 1).wr : 0;
     qp->request(i) = {};
+    if (verbs::is_local(wqe.opcode)) [[unlikely]]
+      ++qp->local;
+    else qp->request(i).skipped = std::exchange(qp->local, 0);
   }
   // Only the request that the store carries, and only when nothing before it is still to be fetched, is there already.
   if (carries_wqe && qp->fetched == producer - 1) qp->fetched = producer;
   qp->posted(producer);
-  if (qp->state == verbs::QpState::err) retirement->fail(*qp);
-  else work->wake(*qp);
+  if (!qp->flushes_sends()) [[likely]]
+    work->wake(*qp);
+  else if (qp->state == verbs::QpState::err) retirement->fail(*qp);
+  else retirement->flush_sends(*qp);
 }
 
 }  // namespace mtsim::nic

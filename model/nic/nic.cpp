@@ -50,7 +50,9 @@ Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const Ni
       mmio("mmio"),
       network("network"),
       log("log"),
+      events("events"),
       scheduler_(sched),
+      rules_(settings.requester.rules),
       port_(switch_port),
       receive_prefetch_(settings.responder.receive_prefetch),
       qps_(switch_port),
@@ -65,7 +67,8 @@ Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const Ni
       scheduler("scheduler", sched, Clock(settings.nic.clock), settings.requester),
       requester("requester", sched, Clock(settings.nic.clock), settings.requester, switch_port, packets_),
       responder("responder", sched, Clock(settings.nic.clock), settings.responder, switch_port, packets_),
-      completion("completion", sched),
+      completion("completion", sched, settings.requester.rules),
+      windows("windows", sched, Clock(settings.nic.clock), settings.nic.window_change, settings.requester.rules),
       firmware("firmware", sched, Clock(settings.nic.clock), settings.firmware, switch_port),
       transfers("transfers", sched, settings.transfers, switch_port) {
   dma.link(link);
@@ -95,8 +98,15 @@ Nic::Nic(sc_core::sc_module_name module_name, engine::Scheduler& sched, const Ni
   responder.translator(walker);
   responder.dma(dma);
   responder.network(network);
+  requester.windows(windows);
+  responder.windows(windows);
+  windows.translator(walker);
+  windows.tables(walker);
+  windows.dma(dma);
   completion.dma(dma);
+  completion.memory(memory);
   completion.log(log);
+  completion.events(events);
   firmware.mmio(mmio);
   firmware.dma(dma);
   firmware.memory(memory);
@@ -153,6 +163,7 @@ void Nic::wire_second_level(const NicSettings& settings) {
 std::uint32_t Nic::create_qp(const ports::QpAttributes& attributes) {
   Qp& qp = qps_.add(attributes, network->format().train);
   qp.receive_queue = receive_queue(attributes, qp.responder_order);
+  qp.opcodes = rules_->opcodes[unsigned(attributes.type)];
   if (qp_contexts) qp_contexts->add(qp);
   return qp.qpn;
 }
@@ -194,7 +205,8 @@ void Nic::set_state(std::uint32_t qpn, verbs::QpState new_state) {
     ++qp->resets;
     if (request_contexts) request_contexts->drop(*qp);
     qp->contexts_made = 0;
-    qp->halted = qp->waiting = qp->refused = false;
+    qp->halted = qp->waiting = qp->refused = qp->changes_window = false;
+    qp->local = 0;
     qp->reads = qp->retries = qp->rnr_retries = 0;
     qp->offset = qp->expected_offset = 0;
     qp->expected = 0;
@@ -203,6 +215,8 @@ void Nic::set_state(std::uint32_t qpn, verbs::QpState new_state) {
     qp->forget_outstanding();
     qp->producer = qp->fetched = qp->next = qp->retired = 0;
   }
+  // What was posted while the send queue had stopped has been flushed.
+  if (qp->state == verbs::QpState::sqe) qp->halted = false;
   qp->state = new_state;
 }
 

@@ -19,6 +19,7 @@
 #include "nic/responder.h"
 #include "nic/transfers.h"
 #include "nic/walker.h"
+#include "nic/windows.h"
 #include "nic/work_scheduler.h"
 #include "ports/wire.h"
 
@@ -38,6 +39,7 @@ class Nic : public sc_core::sc_module, public ports::QueuePairs, public ports::N
   sc_core::sc_port<ports::Mmio> mmio;
   sc_core::sc_port<ports::Network> network;
   sc_core::sc_port<OperationLog> log;
+  sc_core::sc_port<ports::Events, 1, sc_core::SC_ZERO_OR_MORE_BOUND> events;
 
   /// `port` on the switch is also the NIC's rank among the hosts. `space` is host memory for translation tables.
   Nic(sc_core::sc_module_name name, engine::Scheduler& scheduler, const NicSettings& settings, std::uint32_t port,
@@ -65,6 +67,7 @@ class Nic : public sc_core::sc_module, public ports::QueuePairs, public ports::N
   void wire_contexts(const NicSettings& settings);
 
   engine::Scheduler& scheduler_;
+  std::shared_ptr<const verbs::Rules> rules_;
   std::uint32_t port_, receive_prefetch_;
   std::map<const ports::ReceiveRing*, std::weak_ptr<ReceiveQueue>> shared_queues_;
   QpTable qps_;
@@ -84,6 +87,7 @@ class Nic : public sc_core::sc_module, public ports::QueuePairs, public ports::N
   Requester requester;
   Responder responder;
   Completion completion;
+  Windows windows;
   Firmware firmware;
   TransferUnit transfers;
 

@@ -70,6 +70,11 @@ void NicParams::declare(Declaration<NicParams>& d) {
           "Of lines that a look-up needs one after the other: goes on with the last one that a cache has, all being looked for at once, "
           "instead of needing each in turn from the first.")
       .source("modelling choice; paging-structure caches of CPUs do it");
+  d.field("window_change", &NicParams::window_change)
+      .standard("100ns")
+      .range("0ns", "1ms")
+      .means("Rewriting the context of a memory window, for a bind or an invalidation, once the contexts that are checked are there.")
+      .source("estimate: of a UMR request without a list; not published");
   d.field("walks", &NicParams::walks)
       .standard("32")
       .range("1", "4096")

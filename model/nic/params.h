@@ -7,6 +7,7 @@
 #include "nic/context_params.h"
 #include "nic/transfers.h"
 #include "translate/architecture.h"
+#include "verbs/rules.h"
 
 namespace mtsim::nic {
 
@@ -18,6 +19,7 @@ struct NicParams {
   std::uint32_t walks{}, contexts{}, inline_entries{};
   translate::Allocation table_allocation{};
   std::uint64_t table_entries{};
+  Time window_change{};
   static void declare(Declaration<NicParams>& d);
 };
 
@@ -26,7 +28,9 @@ struct NicParams {
 struct PipeParams {
   Time interval{}, service{};
   std::uint32_t contexts{};
-  bool measures = true;  ///< whether it is noted what operations wait for; not the pipe's own
+  // Not the pipe's own:
+  bool measures = true;  ///< whether it is noted what operations wait for
+  std::shared_ptr<const verbs::Rules> rules = verbs::the_ib_rules();
 };
 enum class PrefetchAt : std::uint8_t { doorbell, turn };
 struct RequesterParams : PipeParams {

@@ -113,7 +113,8 @@ struct alignas(64) Qp {
   }
   std::uint32_t peer_port = 0, peer_qpn = 0;
   engine::Order requester_order, responder_order;
-  std::uint64_t train = 0;  ///< bytes of a message that travel as one: a multiple of the path MTU
+  std::uint64_t train = 0;   ///< bytes of a message that travel as one: a multiple of the path MTU
+  verbs::OpcodeSet opcodes;  ///< that its transport has
   /// Requests posted and not ended, over all QPs of the NIC that there are.
   std::uint64_t* outstanding_of_all = nullptr;
   ports::QpAttributes attributes;
@@ -126,10 +127,15 @@ struct alignas(64) Qp {
 
   bool connected() const { return attributes.type == verbs::QpType::rc; }
   bool may_send() const { return state == verbs::QpState::rts && !destroyed; }
+  /// Requests that are posted now come back flushed.
+  bool flushes_sends() const { return state == verbs::QpState::err || state == verbs::QpState::sqe; }
   /// Whether what was taken up in that life, or is to be sent in that attempt, still stands: leaving RTS and being destroyed end both.
   bool lives(std::uint32_t of_life) const { return life == of_life; }
   bool still(std::uint32_t of_attempt) const { return attempt == of_attempt; }
-  bool receives() const { return !destroyed && (state == verbs::QpState::rtr || state == verbs::QpState::rts); }
+  bool receives() const {
+    using enum verbs::QpState;
+    return (state == rts || state == rtr || state == sqd || state == sqe) && !destroyed;
+  }
 
   void posted(std::uint32_t up_to) {
     *outstanding_of_all += up_to - producer;
@@ -152,7 +158,9 @@ struct alignas(64) Qp {
   std::uint32_t reads = 0;      ///< READs and atomics outstanding
   std::uint32_t preparing = 0;  ///< pieces between taking up and the end of their translation
   bool fetching = false, listed = false;
-  bool halted = false;  ///< a request failed: nothing further is taken up
+  bool halted = false;          ///< a request failed: nothing further is taken up
+  bool changes_window = false;  ///< a request binds or invalidates: nothing behind it is taken up
+  std::uint32_t local = 0;      ///< requests at the end of the queue that send no packet
   Qp* next_listed = nullptr;
   std::uint32_t turn = 0;  ///< requests taken up in its turn; 0: it stands behind the others
   Turnstile sends;
@@ -173,12 +181,14 @@ struct alignas(64) Qp {
   /// What the NIC keeps of each outstanding request, by index modulo the ring's depth.
   struct Outstanding {
     bool answered = false;
-    bool reading = false;   ///< counted in `reads`
-    bool repeated = false;  ///< sent again, or to be
+    bool reading = false;       ///< counted in `reads`
+    bool repeated = false;      ///< sent again, or to be
+    std::uint32_t skipped = 0;  ///< requests right before it that sent no packet
     verbs::Status status = verbs::Status::SUCCESS;
   };
   std::vector<Outstanding> outstanding;
   Outstanding& request(std::uint32_t index) { return outstanding[index & (outstanding.size() - 1)]; }
+  const Outstanding& request(std::uint32_t index) const { return outstanding[index & (outstanding.size() - 1)]; }
   ports::Wqe& wqe(std::uint32_t index) { return attributes.ring->at(index); }
 
   // Retransmission.

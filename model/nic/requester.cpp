@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "nic/refused_lookup.h"
 #include "nic/requester_marks.h"
 #include "ports/rank.h"
 
@@ -30,6 +31,7 @@ Requester::Requester(sc_core::sc_module_name module_name, engine::Scheduler& sch
       translator("translator"),
       dma("dma"),
       network("network"),
+      windows("windows"),
       qp_contexts("qp_contexts"),
       request_contexts("request_contexts"),
       scheduler_(scheduler),
@@ -44,6 +46,7 @@ void Requester::end_of_elaboration() {
   format_ = network->format();
   if (qp_contexts.size() != 0) qp_contexts_ = qp_contexts.operator->();
   if (request_contexts.size() != 0) request_contexts_ = request_contexts.operator->();
+  done_when_sent_ = params_.rules->requester.done_when_sent;
   looks_up_ = qp_contexts_ != nullptr || request_contexts_ != nullptr;
 }
 
@@ -68,6 +71,10 @@ engine::Flow Requester::run() {
     }
     pipe_.book(scheduler_.now(), params_.interval + busy);
     ++pieces_;
+    if (verbs::is_local(qp->wqe(qp->next).opcode)) [[unlikely]] {
+      scheduler_.spawn(change_window(*qp));
+      continue;
+    }
     Piece piece = cut(*qp);
     piece.busy = busy;
     scheduler_.spawn(send(*qp, piece));
@@ -148,6 +155,7 @@ ports::Packet& Requester::packet_for(Qp& qp, const ports::Wqe& wqe, const Piece&
   packet.qpn = qp.peer_qpn;
   packet.request = piece.request;
   packet.packets = qp.packets(piece.bytes);
+  packet.skipped = piece.first ? qp.request(piece.request).skipped : 0;
   packet.payload = Bytes(piece.bytes);
   packet.wire = Bytes(packet.packets * format_.overhead.raw + piece.bytes + headers(wqe.opcode, piece));
   packet.address = wqe.remote_address;
@@ -158,10 +166,17 @@ ports::Packet& Requester::packet_for(Qp& qp, const ports::Wqe& wqe, const Piece&
 }
 
 /// What the device refuses of a request before it looks at its data: an opcode that the QP's transport does not have, READs and atomics
-/// where none may be outstanding.
-verbs::Status Requester::unfit(const Qp& qp, const ports::Wqe& wqe) {
-  const bool refused = verbs::is_read_or_atomic(wqe.opcode) && (!qp.connected() || qp.attributes.rd_atomic == 0);
-  return refused ? verbs::Status::LOC_QP_OP_ERR : verbs::Status::SUCCESS;
+/// where none may be outstanding, messages that are too long.
+verbs::Status Requester::unfit(const Qp& qp, const ports::Wqe& wqe) const {
+  const verbs::Rules::Requester& rules = params_.rules->requester;
+  const bool fits = qp.opcodes.has(wqe.opcode) && (!verbs::is_read_or_atomic(wqe.opcode) || qp.attributes.rd_atomic != 0);
+  if (!fits) [[unlikely]]
+    return rules.unfit;
+  return wqe.length > rules.longest ? rules.too_long : verbs::Status::SUCCESS;
+}
+
+void Requester::explain_refusal(Qp& qp, const ports::Wqe& wqe, const ports::Query& query) {
+  retirement->refused(qp, decision_on(query, wqe.opcode, wqe.wr));
 }
 
 engine::Flow Requester::fetch(Pa address, Bytes length, engine::Order order, ReadJoin& join) {
@@ -214,9 +229,10 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
   Turnstile::Ticket ticket;
   qp.sends.enter(ticket);
   // Gather: SGEs of the list in order, each judged when a packet needs it; inline data came with the WQE and no key is checked.
-  const bool gathers = piece.bytes != 0 && !verbs::has(wqe.flags, verbs::Send::inline_data);
+  const std::uint32_t bytes = piece.bytes;
+  const bool gathers = bytes != 0 && !verbs::has(wqe.flags, verbs::Send::inline_data);
   qp.prepares = "waits for room in the requester's buffer";
-  if (gathers) co_await buffer_.take(Bytes(piece.bytes));
+  if (gathers) co_await buffer_.take(Bytes(bytes));
   qp.prepares = "is looked up";
   if (noted != nullptr) waits.add(repeated ? Step::retry : Step::schedule, ports::Cause::buffer, scheduler_.now() - taken);
   if (qp.still(attempt)) {
@@ -225,6 +241,7 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
   }
   const Time begin = clock_.edge(scheduler_.now() + piece.busy + params_.service);
   verbs::Status status = unfit(qp, wqe);
+  verbs::Status failed = verbs::Status::SUCCESS;  // of what comes after the packets that leave
   ports::Query query;
   query.order = order;
   query.qpn = qp.qpn;
@@ -236,6 +253,7 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
   ReadJoin others;  // runs before the last
   if (gathers) {
     std::uint64_t skip = piece.offset, left = piece.bytes;
+    // An element is judged packet by packet; here, by what a train of them needs of it.
     for (std::uint32_t i = 0; i < wqe.sge_count && left != 0 && status == verbs::Status::SUCCESS && qp.still(attempt); ++i) {
       const verbs::Sge sge = wqe.sges[i];
       if (skip >= sge.length) {
@@ -243,13 +261,24 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
         continue;
       }
       while (skip < sge.length && left != 0) {
-        query.wish = {sge.lkey, qp.attributes.pd, verbs::Access::none, Iova(sge.address), Bytes(sge.length)};
         query.address = Iova(sge.address + skip);
+        query.wish = {sge.lkey, qp.attributes.pd, verbs::Access::none, query.address,
+                      Bytes(std::min<std::uint64_t>(left, sge.length - skip))};
         if (!translator->probe(query, std::max(begin, clock_.edge(scheduler_.now())))) co_await translator->walk(query);
         co_await engine::Until(scheduler_, query.ready, order);
-        if (!query.ok()) {
-          status = verbs::Status::LOC_PROT_ERR;
-          break;
+        if (!query.ok()) [[unlikely]] {
+          const verbs::Status refused = params_.rules->gather_status(query.verdict);
+          const std::uint64_t gathered = piece.bytes - left, whole = whole_packets(query, gathered, qp.attributes.mtu);
+          explain_refusal(qp, wqe, query);
+          if (whole == 0 || failed != verbs::Status::SUCCESS) {
+            status = refused;
+            break;
+          }
+          failed = refused;
+          piece.bytes = static_cast<std::uint32_t>(whole);
+          piece.last = false;
+          left = whole > gathered ? whole - gathered : 0;
+          continue;
         }
         if (run.raw != 0) scheduler_.spawn(fetch(from, run, order, others));
         from = query.physical;
@@ -267,7 +296,7 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
   if (qp.still(attempt)) {
     stamp(wqe, Step::key_check) = query.judged;
     stamp(wqe, Step::translation) = std::max(query.ready, scheduler_.now());
-    if (status != verbs::Status::SUCCESS) qp.halted = true;
+    if (status != verbs::Status::SUCCESS || failed != verbs::Status::SUCCESS) qp.halted = true;
   }
   qp.turns.prepared = scheduler_.now();
   contexts_.give();
@@ -289,18 +318,22 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
       ports::Packet& packet = packet_for(qp, wqe, piece);
       packet.waits = waits;
       sent = network->transmit(packet);
+      if (failed != verbs::Status::SUCCESS) [[unlikely]] {
+        keep(wqe, waits);
+        retirement->answered(qp, piece.request, failed);
+      }
       if (noted != nullptr && !qp.connected()) waits.add(Step::wire, ports::Cause::wire_out, packet.waited_out);
     }
   }
-  if (gathers) buffer_.give_at(sent, Bytes(piece.bytes));
+  if (gathers) buffer_.give_at(sent, Bytes(bytes));
   qp.sends.leave(ticket);
-  if (qp.connected()) {
+  if (qp.connected() && !(done_when_sent_ && piece.last && !verbs::is_read_or_atomic(wqe.opcode))) [[likely]] {
     if (!qp.still(attempt)) co_return;
     if (piece.request == qp.retired) qp.progress = sent;
     if (qp.ack.watched == 0) [[unlikely]]
       await_answer(qp, sent);
   } else if (piece.last) {
-    // An unreliable connection's request is over once it has left.
+    // An unreliable connection's request is over once it has left, and over iWARP any that asks for no data.
     co_await engine::Until(scheduler_, sent, order);
     if (!qp.still(attempt)) co_return;
     stamp(wqe, Step::wire) = sent;

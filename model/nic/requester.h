@@ -21,6 +21,7 @@ class Requester : public sc_core::sc_module, public PacketSink {
   sc_core::sc_port<ports::Translator> translator;
   sc_core::sc_port<ports::Dma> dma;
   sc_core::sc_port<ports::Network> network;
+  sc_core::sc_port<WindowTable> windows;
   /// Bound where contexts are not all at hand.
   sc_core::sc_port<ContextSource, 1, sc_core::SC_ZERO_OR_MORE_BOUND> qp_contexts;
   sc_core::sc_port<RequestStore, 1, sc_core::SC_ZERO_OR_MORE_BOUND> request_contexts;
@@ -63,7 +64,10 @@ class Requester : public sc_core::sc_module, public PacketSink {
   void over(Qp& qp, std::uint32_t index, verbs::Status status);
   engine::Flow fetch(Pa address, Bytes length, engine::Order order, ReadJoin& join);
   std::uint64_t headers(verbs::Opcode opcode, const Piece& piece) const;
-  static verbs::Status unfit(const Qp& qp, const ports::Wqe& wqe);
+  verbs::Status unfit(const Qp& qp, const ports::Wqe& wqe) const;
+  void explain_refusal(Qp& qp, const ports::Wqe& wqe, const ports::Query& query);
+  /// A bind or an invalidation: nothing of the QP is taken up until it has taken effect.
+  engine::Flow change_window(Qp& qp);
   ports::Packet& packet_for(Qp& qp, const ports::Wqe& wqe, const Piece& piece);
   void note_schedule(Qp& qp, const ports::Wqe& wqe, bool repeated, ports::Waits& waits) const;
 
@@ -74,6 +78,8 @@ class Requester : public sc_core::sc_module, public PacketSink {
   void go_back(Qp& qp, std::uint32_t index, std::uint64_t offset);
   /// An answer to an earlier attempt overtook the next one: `index` need not be sent again.
   void pass(Qp& qp, std::uint32_t index);
+  /// The request that a sequence NAK means: the first at or behind the one it names that has not been answered.
+  static void find_missing(const Qp& qp, ports::Packet& nak);
   static Time due(engine::Deadline& deadline);
 
   engine::Scheduler& scheduler_;
@@ -90,7 +96,8 @@ class Requester : public sc_core::sc_module, public PacketSink {
   // Null where all contexts are at hand.
   ContextSource* qp_contexts_ = nullptr;
   RequestStore* request_contexts_ = nullptr;
-  bool looks_up_ = false;  ///< either of them
+  bool looks_up_ = false;        ///< either of them
+  bool done_when_sent_ = false;  ///< by the rules: requests of connected QPs that ask for no data
 };
 
 }  // namespace mtsim::nic

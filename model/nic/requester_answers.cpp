@@ -1,6 +1,7 @@
 // What peers answer: where it goes, and what it ends.
 #include <algorithm>
 
+#include "nic/refused_lookup.h"
 #include "nic/requester.h"
 #include "nic/requester_marks.h"
 #include "nic/scatter.h"
@@ -33,6 +34,8 @@ engine::Flow Requester::accept(Qp& qp) {
       else if (busy.raw != 0) co_await engine::Until(scheduler_, asked, qp.requester_order);
       qp.accepts = nullptr;
     }
+    if (packet->nak == verbs::Nak::sequence) [[unlikely]]
+      find_missing(qp, *packet);
     const std::uint32_t index = packet->request;
     const bool outstanding = qp.may_send() && index - qp.retired < qp.producer - qp.retired && !qp.request(index).answered;
     if (outstanding && (packet->nak == verbs::Nak::sequence || packet->nak == verbs::Nak::receiver_not_ready)) {
@@ -49,7 +52,7 @@ engine::Flow Requester::accept(Qp& qp) {
         if (!found) waits.add(Step::response_wire, ports::Cause::context_fetch, scheduler_.now() - asked);
       }
       qp.retries = qp.rnr_retries = 0;
-      verbs::Status status = verbs::status_of(packet->nak);
+      verbs::Status status = params_.rules->answered_status(packet->nak);
       const std::uint32_t life = qp.life;
       if (request_contexts_ != nullptr && !request_contexts_->find(qp, index)) [[unlikely]] {
         const Time since = scheduler_.now();
@@ -67,8 +70,10 @@ engine::Flow Requester::accept(Qp& qp) {
         query.wait_step = Step::scatter;
         const Scatter units{scheduler_, clock_, *translator.operator->(), *dma.operator->()};
         const std::span<const verbs::Sge> sges(wqe.sges, wqe.sge_count);
-        if (!co_await scatter(units, qp, qp.attributes.pd, sges, packet->offset, packet->payload.raw, Time(), query))
-          status = verbs::Status::LOC_PROT_ERR;
+        if (!co_await scatter(units, qp, qp.attributes.pd, sges, packet->offset, packet->payload.raw, Time(), query)) {
+          status = params_.rules->requester.scatter;
+          explain_refusal(qp, wqe, query);
+        }
       }
       if (qp.lives(life)) {
         stamp(wqe, Step::scatter) = scheduler_.now();
@@ -76,6 +81,8 @@ engine::Flow Requester::accept(Qp& qp) {
         if (packet->last || status != verbs::Status::SUCCESS) over(qp, index, status);
       }
     }
+    // Over iWARP the message that ends the connection is about requests that have counted as done.
+    if (done_when_sent_ && !outstanding && qp.may_send() && packet->kind == ports::Packet::Kind::negative) retirement->fail(qp);
     ports::PacketPool::give(*packet);
   }
   qp.accepting = false;

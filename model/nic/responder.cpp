@@ -14,6 +14,7 @@ Responder::Responder(sc_core::sc_module_name module_name, engine::Scheduler& sch
       translator("translator"),
       dma("dma"),
       network("network"),
+      windows("windows"),
       qp_contexts("qp_contexts"),
       scheduler_(scheduler),
       clock_(clock),
@@ -90,6 +91,11 @@ bool Responder::in_sequence(Qp& qp, const ports::Packet& packet) {
     return true;
   }
   if (!qp.connected()) return in_sequence_unreliable(qp, packet);
+  if (packet.skipped != 0 && packet.request - packet.skipped == qp.expected && packet.offset == 0 && qp.expected_offset == 0) {
+    qp.expected = packet.request;
+    qp.refused = false;
+    return true;
+  }
   const auto ahead = static_cast<std::int32_t>(packet.request - qp.expected);
   if (ahead < 0 || (ahead == 0 && packet.offset < qp.expected_offset)) {
     ++naks_.duplicates;

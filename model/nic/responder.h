@@ -23,6 +23,7 @@ class Responder : public sc_core::sc_module, public PacketSink {
   sc_core::sc_port<ports::Translator> translator;
   sc_core::sc_port<ports::Dma> dma;
   sc_core::sc_port<ports::Network> network;
+  sc_core::sc_port<WindowTable> windows;
   /// Bound where QP contexts are not always at hand.
   sc_core::sc_port<ContextSource, 1, sc_core::SC_ZERO_OR_MORE_BOUND> qp_contexts;
 
@@ -51,9 +52,13 @@ class Responder : public sc_core::sc_module, public PacketSink {
   void again(Qp& qp, const ports::Packet& packet);
   static void advance(Qp& qp, const ports::Packet& packet);
   engine::Task<int> data(Qp& qp, ports::Packet& packet);
-  engine::Task<verbs::Nak> place_send(Qp& qp, ports::Packet& packet, Time begin, verbs::Status& received);
+  engine::Task<verbs::Check> place_send(Qp& qp, ports::Packet& packet, Time begin);
+  /// SEND with invalidation: once all its data is in place.
+  engine::Task<verbs::Check> invalidate(Qp& qp, ports::Packet& packet);
   void accepted(Qp& qp, const ports::Packet& packet);
-  void refuse(Qp& qp, const ports::Packet& packet, verbs::Nak nak, verbs::Status received);
+  void refuse(Qp& qp, const ports::Packet& packet, verbs::Check check);
+  /// The check of a look-up that was refused, explained.
+  void explain_refusal(Qp& qp, const ports::Packet& packet, verbs::Check check, const ports::Query* query);
   void end_receive(Qp& qp, const ports::Packet& packet, verbs::Status status);
   engine::Task<int> atomic(Qp& qp, ports::Packet& packet);
   engine::Flow modify(Qp& qp, ports::Packet& reply, Pa word);

@@ -1,6 +1,7 @@
 // SENDs and WRITEs: requests that bring data.
 #include <algorithm>
 
+#include "nic/refused_lookup.h"
 #include "nic/responder.h"
 #include "nic/responder_marks.h"
 #include "nic/scatter.h"
@@ -9,7 +10,8 @@ namespace mtsim::nic {
 
 // The order of checks of an RC responder: QP access flags; a receive for a SEND or for the immediate of a WRITE; then for a WRITE its key,
 // PD, access and the whole range of the message on its first packet, nothing if it is empty; for a SEND the room and the elements of the
-// receive, as the data needs them. Nothing is written of a WRITE that is refused.
+// receive, as the data needs them; for a SEND with invalidation its key, once the data is in place. Nothing is written of a WRITE that is
+// refused.
 engine::Task<int> Responder::data(Qp& qp, ports::Packet& packet) {
   const Time asked = scheduler_.now();
   qp.serves = "waits for a responder context";
@@ -19,12 +21,11 @@ engine::Task<int> Responder::data(Qp& qp, ports::Packet& packet) {
   const std::uint32_t life = qp.life;
   const bool sends = verbs::is_send(packet.opcode);
   packet.stamp[taken_up] = packet.stamp[judged] = packet.stamp[translated] = begin;
-  verbs::Nak nak =
-      packet.first ? verbs::check_request(packet.opcode, qp.attributes.access, qp.attributes.dest_rd_atomic) : verbs::Nak::none;
-  verbs::Status received = verbs::Status::SUCCESS;
+  verbs::Check failed =
+      packet.first ? verbs::check_request(packet.opcode, qp.attributes.access, qp.attributes.dest_rd_atomic) : verbs::Check::none;
   // Of an unreliable connection the receive of a message that lost a packet serves the next.
   const bool needs_receive = verbs::takes_receive(packet.opcode) && (sends ? packet.first : packet.last) && !qp.receive;
-  if (needs_receive && nak == verbs::Nak::none) {
+  if (needs_receive && failed == verbs::Check::none) {
     if (!qp.receive_queue->has()) {
       co_await engine::Until(scheduler_, begin, qp.responder_order);
       const Time since = scheduler_.now();
@@ -38,13 +39,13 @@ engine::Task<int> Responder::data(Qp& qp, ports::Packet& packet) {
       }
     }
     if (qp.receive_queue->has()) qp.receive = qp.receive_queue->pop();
-    else nak = verbs::Nak::receiver_not_ready;
+    else failed = verbs::Check::no_receive;
   }
   if (sends && packet.first && qp.receive) qp.attributes.receives->at(*qp.receive).begin = packet.stamp[arrived];
-  if (nak != verbs::Nak::none || packet.payload.raw == 0) {
+  if (failed != verbs::Check::none || packet.payload.raw == 0) {
     co_await engine::Until(scheduler_, clock_.edge(std::max(begin, scheduler_.now())), qp.responder_order);
   } else if (sends) {
-    nak = co_await place_send(qp, packet, begin, received);
+    failed = co_await place_send(qp, packet, begin);
   } else {
     ports::Query query;
     query.order = qp.responder_order;
@@ -52,15 +53,16 @@ engine::Task<int> Responder::data(Qp& qp, ports::Packet& packet) {
     query.packet = &packet;
     query.waits = noted(packet);
     query.wait_step = ports::Step::responder_translation;
-    query.wish = {packet.rkey, qp.attributes.pd, verbs::Access::remote_write, Iova(packet.address), Bytes(packet.length), true};
+    query.wish = {packet.rkey, qp.attributes.pd, verbs::Access::remote_write, Iova(packet.address), Bytes(packet.length), true, qp.qpn};
     for (std::uint64_t done = 0; done < packet.payload.raw;) {
       query.address = Iova(packet.address + packet.offset + done);
       if (!translator->probe(query, std::max(begin, clock_.edge(scheduler_.now())))) co_await translator->walk(query);
       co_await engine::Until(scheduler_, query.ready, query.order);
       packet.stamp[judged] = query.judged;
       packet.stamp[translated] = query.ready;
-      if (!query.ok()) {
-        nak = verbs::Nak::remote_access;
+      if (!query.ok()) [[unlikely]] {
+        failed = verbs::Check::key;
+        explain_refusal(qp, packet, failed, &query);
         break;
       }
       const Bytes run = std::min(query.length, Bytes(packet.payload.raw - done));
@@ -74,21 +76,52 @@ engine::Task<int> Responder::data(Qp& qp, ports::Packet& packet) {
       note(packet, done == packet.payload.raw ? ports::Step::responder_dma : ports::Step::responder_translation, full, translated_at);
     }
   }
+  if (packet.opcode == verbs::Opcode::send_inv && packet.last && failed == verbs::Check::none) [[unlikely]]
+    failed = co_await invalidate(qp, packet);
   contexts_.give();
   packet.stamp[moved] = scheduler_.now();
   if (qp.life != life) co_return 0;
-  if (nak == verbs::Nak::none) accepted(qp, packet);
-  else refuse(qp, packet, nak, received);
+  if (failed == verbs::Check::none && packet.last && qp.receive && !qp.attributes.recv_cq->has_room()) [[unlikely]]
+    failed = verbs::Check::cq_overflow;
+  if (failed == verbs::Check::none) accepted(qp, packet);
+  else refuse(qp, packet, failed);
   co_return 0;
 }
 
-engine::Task<verbs::Nak> Responder::place_send(Qp& qp, ports::Packet& packet, Time begin, verbs::Status& received) {
+engine::Task<verbs::Check> Responder::invalidate(Qp& qp, ports::Packet& packet) {
+  const std::uint32_t life = qp.life;
+  verbs::Decision decision;
+  decision.invalidate = co_await windows->invalidate(qp, packet.rkey, qp.responder_order);
+  if (qp.life != life) co_return verbs::Check::none;
+  if (decision.invalidate == verbs::InvalidateCheck::none) {
+    if (qp.receive) ports::note_invalidated(qp.attributes.receives->at(*qp.receive), packet.rkey);
+    co_return verbs::Check::none;
+  }
+  decision.check = verbs::Check::invalidation;
+  decision.opcode = packet.opcode;
+  decision.wish.key = packet.rkey;
+  retirement->refused(qp, decision);
+  co_return verbs::Check::invalidation;
+}
+
+void Responder::explain_refusal(Qp& qp, const ports::Packet& packet, verbs::Check check, const ports::Query* query) {
+  verbs::Decision decision;
+  if (query != nullptr) decision = decision_on(*query, packet.opcode, 0);
+  decision.opcode = packet.opcode;
+  decision.check = check;
+  retirement->refused(qp, decision);
+}
+
+engine::Task<verbs::Check> Responder::place_send(Qp& qp, ports::Packet& packet, Time begin) {
   const std::uint32_t life = qp.life;
   const ports::Wqe& wqe = qp.attributes.receives->at(*qp.receive);
-  if (packet.offset + packet.payload.raw > wqe.length) {
-    co_await engine::Until(scheduler_, clock_.edge(std::max(begin, scheduler_.now())), qp.responder_order);
-    received = verbs::Status::LOC_LEN_ERR;
-    co_return verbs::Nak::invalid_request;
+  std::uint64_t bytes = packet.payload.raw;
+  const bool too_short = packet.offset + bytes > wqe.length;
+  // The packets before the one that does not fit have been placed when that comes.
+  if (too_short) [[unlikely]] {
+    const std::uint64_t room = wqe.length - std::min(wqe.length, packet.offset);
+    bytes = params_.rules->responder.places_what_fits ? round_down(room, qp.attributes.mtu.raw) : 0;
+    if (bytes == 0) co_await engine::Until(scheduler_, clock_.edge(std::max(begin, scheduler_.now())), qp.responder_order);
   }
   ports::Query query;
   query.order = qp.responder_order;
@@ -99,12 +132,17 @@ engine::Task<verbs::Nak> Responder::place_send(Qp& qp, ports::Packet& packet, Ti
   query.judged = query.ready = begin;
   const Scatter units{scheduler_, clock_, *translator.operator->(), *dma.operator->()};
   const std::span<const verbs::Sge> sges(wqe.sges, wqe.sge_count);
-  const bool placed = co_await scatter(units, qp, qp.attributes.receive_pd, sges, packet.offset, packet.payload.raw, begin, query);
+  const bool placed = co_await scatter(units, qp, qp.attributes.receive_pd, sges, packet.offset, bytes, begin, query);
   packet.stamp[judged] = query.judged;
   packet.stamp[translated] = query.ready;
-  if (placed || qp.life != life) co_return verbs::Nak::none;
-  received = verbs::Status::LOC_PROT_ERR;
-  co_return verbs::Nak::remote_operational;
+  if (qp.life != life) co_return verbs::Check::none;
+  if (!placed) {
+    verbs::Decision decision = decision_on(query, packet.opcode, wqe.wr);
+    decision.check = verbs::Check::receive_key;
+    retirement->refused(qp, decision);
+    co_return verbs::Check::receive_key;
+  }
+  co_return too_short ? verbs::Check::receive_too_short : verbs::Check::none;
 }
 
 void Responder::accepted(Qp& qp, const ports::Packet& packet) {
@@ -131,16 +169,23 @@ void Responder::end_receive(Qp& qp, const ports::Packet& packet, verbs::Status s
 
 // A receiver that is not ready asks to be tried again. Any other refusal ends the QP, with the peer told first; on an unreliable connection
 // nobody is told, and only an error of the receive itself ends it.
-void Responder::refuse(Qp& qp, const ports::Packet& packet, verbs::Nak nak, verbs::Status received) {
-  if (nak == verbs::Nak::receiver_not_ready) {
+void Responder::refuse(Qp& qp, const ports::Packet& packet, verbs::Check check) {
+  const verbs::Refusal& refusal = params_.rules->responder.refusal(check);
+  if (refusal.nak == verbs::Nak::receiver_not_ready) {
     ++naks_.rnr;
     qp.refused = true;
+    if (qp.connected()) answer(qp, packet, refusal.nak);
+    return;
   }
-  if (qp.connected()) answer(qp, packet, nak);
-  if (nak == verbs::Nak::receiver_not_ready) return;
-  if (qp.receive && received != verbs::Status::SUCCESS) end_receive(qp, packet, received);
-  else if (!qp.connected()) return;
-  else if (qp.receive && packet.opcode == verbs::Opcode::write_imm) end_receive(qp, packet, verbs::Status::LOC_ACCESS_ERR);
+  using enum verbs::Check;
+  if (check != key && check != receive_key && check != invalidation) explain_refusal(qp, packet, check, nullptr);
+  // The message has come as far as its requester is concerned.
+  if (check == invalidation) advance(qp, packet);
+  if (qp.connected() && check != cq_overflow) answer(qp, packet, refusal.nak);
+  const bool of_receive = qp.receive && refusal.receive != verbs::Status::SUCCESS;
+  if (!qp.connected() && !(of_receive && check != key) && check != cq_overflow) return;
+  if (of_receive) end_receive(qp, packet, refusal.receive);
+  else retirement->report(qp, refusal.event);
   retirement->fail(qp);
 }
 

@@ -1,6 +1,7 @@
 // READs and atomics: requests that are answered by data.
 #include <algorithm>
 
+#include "nic/refused_lookup.h"
 #include "nic/responder.h"
 #include "nic/responder_marks.h"
 
@@ -15,7 +16,9 @@ engine::Task<int> Responder::read(Qp& qp, ports::Packet& packet) {
   query.packet = &packet;
   query.waits = noted(packet);
   query.wait_step = ports::Step::responder_translation;
-  query.wish = {packet.rkey, qp.attributes.pd, verbs::Access::remote_read, Iova(packet.address), Bytes(packet.length), true};
+  query.wish = {
+      packet.rkey, qp.attributes.pd, params_.rules->needed_of_region(packet.opcode), Iova(packet.address), Bytes(packet.length), true,
+      qp.qpn};
   advance(qp, packet);
   std::uint64_t offset = 0;
   do {
@@ -34,20 +37,21 @@ engine::Task<int> Responder::read(Qp& qp, ports::Packet& packet) {
     qp.serves = "is looked up";
     const Time begin = take_up(packet, asked, params_.read_service);
     packet.stamp[taken_up] = packet.stamp[judged] = packet.stamp[translated] = begin;
-    verbs::Nak nak =
-        offset == 0 ? verbs::check_request(verbs::Opcode::read, qp.attributes.access, qp.attributes.dest_rd_atomic) : verbs::Nak::none;
-    if (nak != verbs::Nak::none || bytes == 0) co_await engine::Until(scheduler_, clock_.edge(begin), qp.responder_order);
+    verbs::Check failed =
+        offset == 0 ? verbs::check_request(verbs::Opcode::read, qp.attributes.access, qp.attributes.dest_rd_atomic) : verbs::Check::none;
+    if (failed != verbs::Check::none || bytes == 0) co_await engine::Until(scheduler_, clock_.edge(begin), qp.responder_order);
     Pa from;
     Bytes run;
     ReadJoin* others = nullptr;  // runs before the last, if there are any
-    for (std::uint64_t done = 0; nak == verbs::Nak::none && done < bytes;) {
+    for (std::uint64_t done = 0; failed == verbs::Check::none && done < bytes;) {
       query.address = Iova(packet.address + offset + done);
       if (!translator->probe(query, std::max(begin, clock_.edge(scheduler_.now())))) co_await translator->walk(query);
       co_await engine::Until(scheduler_, query.ready, query.order);
       packet.stamp[judged] = query.judged;
       packet.stamp[translated] = query.ready;
-      if (!query.ok()) {
-        nak = verbs::Nak::remote_access;
+      if (!query.ok()) [[unlikely]] {
+        failed = verbs::Check::key;
+        explain_refusal(qp, packet, failed, &query);
         break;
       }
       if (run.raw != 0) {
@@ -59,11 +63,11 @@ engine::Task<int> Responder::read(Qp& qp, ports::Packet& packet) {
       done += run.raw;
     }
     contexts_.give();
-    if (qp.life != life || nak != verbs::Nak::none) {
+    if (qp.life != life || failed != verbs::Check::none) {
       if (others != nullptr) others->forsake(joins_);
       buffer_.give_at(scheduler_.now(), Bytes(bytes));
       packet.stamp[moved] = scheduler_.now();
-      if (qp.life == life) refuse(qp, packet, nak, verbs::Status::SUCCESS);
+      if (qp.life == life) refuse(qp, packet, failed);
       break;
     }
     ports::Packet& reply = reply_to(qp, packet, ports::Packet::Kind::response);
@@ -114,30 +118,34 @@ engine::Task<int> Responder::atomic(Qp& qp, ports::Packet& packet) {
   const Time begin = take_up(packet, asked, params_.read_service);
   packet.stamp[taken_up] = packet.stamp[judged] = packet.stamp[translated] = begin;
   advance(qp, packet);
-  verbs::Nak nak = verbs::check_request(packet.opcode, qp.attributes.access, qp.attributes.dest_rd_atomic);
+  verbs::Check failed = verbs::check_request(packet.opcode, qp.attributes.access, qp.attributes.dest_rd_atomic);
   ports::Query query;
   query.order = qp.responder_order;
   query.qpn = qp.qpn;
   query.packet = &packet;
   query.waits = noted(packet);
   query.wait_step = ports::Step::responder_translation;
-  query.wish = {packet.rkey, qp.attributes.pd, verbs::Access::remote_atomic, Iova(packet.address), Bytes(8), true};
+  query.wish = {packet.rkey, qp.attributes.pd, verbs::Access::remote_atomic, Iova(packet.address), Bytes(8), true, qp.qpn};
   query.address = Iova(packet.address);
-  if (nak == verbs::Nak::none) {
+  if (failed == verbs::Check::none) {
     if (!translator->probe(query, begin)) co_await translator->walk(query);
     co_await engine::Until(scheduler_, query.ready, query.order);
     packet.stamp[judged] = query.judged;
     packet.stamp[translated] = query.ready;
-    if (!query.ok()) nak = verbs::Nak::remote_access;
-    else if (packet.address % 8 != 0) nak = verbs::Nak::invalid_request;
+    if (!query.ok()) {
+      failed = verbs::Check::key;
+      explain_refusal(qp, packet, failed, &query);
+    } else if (packet.address % 8 != 0) {
+      failed = verbs::Check::alignment;
+    }
   } else {
     co_await engine::Until(scheduler_, clock_.edge(begin), qp.responder_order);
   }
   contexts_.give();
   if (qp.life != life) co_return 0;
-  if (nak != verbs::Nak::none) {
+  if (failed != verbs::Check::none) {
     packet.stamp[moved] = scheduler_.now();
-    refuse(qp, packet, nak, verbs::Status::SUCCESS);
+    refuse(qp, packet, failed);
     co_return 0;
   }
   ports::Packet& reply = reply_to(qp, packet, ports::Packet::Kind::response);

@@ -30,8 +30,9 @@ Time Requester::due(engine::Deadline& deadline) {
 void Requester::give_up_or_resend(Qp& qp) {
   std::uint32_t index = qp.retired;
   while (qp.request(index).answered) ++index;
-  if (qp.retries == qp.attributes.retry) return over(qp, index, verbs::Status::RETRY_EXC_ERR);
-  ++qp.retries;
+  const bool for_ever = qp.attributes.retry == 7 && params_.rules->requester.retry_7_is_forever;
+  if (qp.retries == qp.attributes.retry && !for_ever) return over(qp, index, verbs::Status::RETRY_EXC_ERR);
+  if (!for_ever) ++qp.retries;
   ++retries_.timeouts;
   qp.progress = scheduler_.now();
   go_back(qp, index, 0);
@@ -48,7 +49,7 @@ void Requester::try_again(Qp& qp, const ports::Packet& nak) {
   std::uint32_t& used = rnr ? qp.rnr_retries : qp.retries;
   const std::uint32_t allowed = rnr ? qp.attributes.rnr_retry : qp.attributes.retry;
   const bool for_ever = rnr && allowed == 7;
-  if (used == allowed && !for_ever) return over(qp, nak.request, verbs::status_of(nak.nak));
+  if (used == allowed && !for_ever) return over(qp, nak.request, params_.rules->answered_status(nak.nak));
   if (!for_ever) ++used;
   ++(rnr ? retries_.rnr : retries_.sequence);
   go_back(qp, nak.request, nak.offset);
@@ -71,6 +72,14 @@ void Requester::try_again(Qp& qp, const ports::Packet& nak) {
   scheduler_.watch(qp.rnr, qp.progress);
 }
 
+void Requester::find_missing(const Qp& qp, ports::Packet& nak) {
+  std::uint32_t index = nak.request;
+  if (index - qp.retired >= qp.producer - qp.retired) index = qp.retired;
+  while (index != qp.producer && qp.request(index).answered) ++index;
+  if (index != nak.request) nak.offset = 0;
+  nak.request = index;
+}
+
 void Requester::go_back(Qp& qp, std::uint32_t index, std::uint64_t offset) {
   ++qp.attempt;
   const std::uint32_t end = qp.next + (qp.offset != 0);
@@ -79,8 +88,9 @@ void Requester::go_back(Qp& qp, std::uint32_t index, std::uint64_t offset) {
     request.repeated = true;
     if (request.reading) --qp.reads;
     request.reading = false;
-    // One that had failed here already fails again when its turn comes; until then it must not hold up what is sent again before it.
-    request.answered = false;
+    // One that had failed here already fails again when its turn comes; until then it must not hold up what is sent again before it. A
+    // change of a window that has been made stays made.
+    if (request.status != verbs::Status::SUCCESS) request.answered = false;
   }
   qp.halted = false;
   qp.next = qp.fetched = index;

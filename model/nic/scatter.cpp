@@ -1,4 +1,5 @@
 #include "nic/scatter.h"
+#include "nic/refused_lookup.h"
 
 #include <algorithm>
 
@@ -8,6 +9,9 @@ engine::Task<bool> scatter(const Scatter& units, Qp& qp, std::uint32_t pd, std::
                            std::uint64_t length, Time begin, ports::Query& query) {
   const std::uint32_t life = qp.life;
   std::uint64_t skip = offset, left = length;
+  // What comes after the packets that are placed.
+  std::optional<verbs::Wish> refused;
+  verbs::Verdict verdict = verbs::Verdict::granted;
   for (const verbs::Sge& sge : sges) {
     if (left == 0) break;
     if (skip >= sge.length) {
@@ -15,12 +19,19 @@ engine::Task<bool> scatter(const Scatter& units, Qp& qp, std::uint32_t pd, std::
       continue;
     }
     while (skip < sge.length && left != 0) {
-      query.wish = {sge.lkey, pd, verbs::Access::local_write, Iova(sge.address), Bytes(sge.length)};
       query.address = Iova(sge.address + skip);
+      query.wish = {sge.lkey, pd, verbs::Access::local_write, query.address, Bytes(std::min<std::uint64_t>(left, sge.length - skip))};
       const Time start = std::max(begin, units.clock.edge(units.scheduler.now()));
       if (!units.translator.probe(query, start)) co_await units.translator.walk(query);
       co_await engine::Until(units.scheduler, query.ready, query.order);
-      if (!query.ok()) co_return false;
+      if (!query.ok()) [[unlikely]] {
+        const std::uint64_t placed = length - left, whole = refused ? 0 : whole_packets(query, placed, qp.attributes.mtu);
+        if (whole <= placed) co_return false;
+        left = whole - placed;
+        refused = query.wish;
+        verdict = query.verdict;
+        continue;
+      }
       const Time translated = units.scheduler.now();
       const ports::Cause full = co_await ports::WriteRoom(units.dma);
       if (query.waits != nullptr) {
@@ -37,7 +48,11 @@ engine::Task<bool> scatter(const Scatter& units, Qp& qp, std::uint32_t pd, std::
     }
     skip = 0;
   }
-  co_return true;
+  if (refused) [[unlikely]] {
+    query.wish = *refused;
+    query.verdict = verdict;
+  }
+  co_return !refused;
 }
 
 }  // namespace mtsim::nic

@@ -19,7 +19,7 @@ struct Scatter {
 };
 
 /// Bytes [offset, offset + length) of a message go to where the elements say; look-ups begin at `begin` at the earliest. Elements are
-/// judged in order, each when the data needs it, for LOCAL_WRITE in `pd`. False when one refused; what came before it is written. Stops
+/// judged in order, each when the data needs it, for LOCAL_WRITE in `pd`. False when one refused; the packets before it are written. Stops
 /// early, true, when the QP's life ends. `query` keeps the last look-up; elements must live as long as the QP's queues.
 engine::Task<bool> scatter(const Scatter& units, Qp& qp, std::uint32_t pd, std::span<const verbs::Sge> sges, std::uint64_t offset,
                            std::uint64_t length, Time begin, ports::Query& query);

@@ -7,6 +7,7 @@
 #include "engine/flow.h"
 #include "nic/qp.h"
 #include "ports/wire.h"
+#include "verbs/decision.h"
 
 namespace mtsim::nic {
 
@@ -33,6 +34,12 @@ class Retirement : public virtual sc_core::sc_interface {
   virtual void received(Qp& qp, verbs::Status status, std::uint64_t bytes) = 0;
   /// The QP goes to ERR: what is outstanding is flushed, its own receives too.
   virtual void fail(Qp& qp) = 0;
+  /// Of a QP whose send queue has stopped (SQE): what was posted since is flushed.
+  virtual void flush_sends(Qp& qp) = 0;
+  /// The host is told of an asynchronous event.
+  virtual void report(Qp& qp, verbs::Event event) = 0;
+  /// Why something was refused, for the report.
+  virtual void refused(Qp& qp, const verbs::Decision& decision) = 0;
 };
 
 /// Takes the packets of a QP: requests of the peer, or answers of the peer.
@@ -62,10 +69,21 @@ class RequestStore : public virtual sc_core::sc_interface {
   virtual engine::Task<int> fetch(Qp& qp, std::uint32_t index, bool keep) = 0;
 };
 
+/// Changes memory windows.
+class WindowTable : public virtual sc_core::sc_interface {
+ public:
+  /// A bind by a request of the QP: takes effect, if no check fails, when this ends.
+  virtual engine::Task<verbs::BindCheck> bind(Qp& qp, verbs::Bind bind, engine::Order order) = 0;
+  /// The same of an invalidation, which the QP's own request or its peer's asks for.
+  virtual engine::Task<verbs::InvalidateCheck> invalidate(Qp& qp, Key key, engine::Order order) = 0;
+};
+
 /// Is told of every operation of the NIC's QPs that has ended.
 class OperationLog : public virtual sc_core::sc_interface {
  public:
   virtual void ended(std::uint32_t qpn, const ports::Wqe& request, verbs::Status status) = 0;
+  /// A check of the NIC's has failed, at `at`.
+  virtual void refused(Time at, std::uint32_t qpn, const verbs::Decision& decision) = 0;
 };
 
 }  // namespace mtsim::nic

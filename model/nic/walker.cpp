@@ -85,10 +85,18 @@ bool Walker::advance(ports::Query& query, Time& clock) {
       }
       case translate::Step::Kind::judge:
         query.judged = clock;
-        query.verdict = verbs::judge(query.step.grant, query.wish);
+        if (query.context_only) [[unlikely]] {
+          query.ready = clock;
+          return true;
+        }
+        query.verdict = query.through_window ? judge_region(query) : verbs::judge(query.step.grant, query.wish);
         if (query.verdict != verbs::Verdict::granted) {
           query.ready = clock;
           return true;
+        }
+        if (verbs::is_window(*query.step.grant)) [[unlikely]] {
+          go_through(query);
+          break;
         }
         query.relaxed = verbs::has(query.step.grant->access, verbs::Access::relaxed_ordering);
         architecture_->step(query.walk, 0, query.step);
@@ -108,6 +116,19 @@ bool Walker::advance(ports::Query& query, Time& clock) {
         return true;
     }
   }
+}
+
+/// A memory window has granted the wish: the look-up goes on with the key of the MR that it opens, at the addresses of that.
+void Walker::go_through(ports::Query& query) {
+  query.through_window = true;
+  query.region = query.step.grant->region;
+  query.shift = query.step.grant->shift;
+  query.walk = {query.region, Iova(query.address.raw + query.shift), 0, 0, query.walk.writes};
+  architecture_->step(query.walk, 0, query.step);
+}
+
+verbs::Verdict Walker::judge_region(const ports::Query& query) {
+  return verbs::judge(query.step.grant, verbs::through_window(query.region, query.shift, query.wish));
 }
 
 void Walker::stop_at(const ports::Query& query, Time at) {
@@ -138,7 +159,7 @@ bool Walker::probe(ports::Query& query, Time start) {
   ++lookups_;
   query.walk = {query.wish.key, query.address, 0, 0, verbs::writes(query.wish.access)};
   query.verdict = verbs::Verdict::granted;
-  query.fault = false;
+  query.fault = query.through_window = false;
   architecture_->step(query.walk, 0, query.step);
   if (query.step.kind == translate::Step::Kind::fault) {
     // An architecture without a place for the key refuses it at once.
@@ -185,6 +206,8 @@ void Walker::draw(Timeline& timeline, const std::string& process) {
 
 // Caches look at the lines' new content, which is there once the whole change is.
 void Walker::commit(const translate::TableWrites& writes) {
+  if (writes.window.raw != 0) [[unlikely]]
+    note_window(writes);
   architecture_->commit(writes, *this);
   for (const Changed& changed : changed_) {
     const Lines table(*architecture_, changed.kind);
@@ -193,6 +216,18 @@ void Walker::commit(const translate::TableWrites& writes) {
     if (of.second != nullptr) of.second->written(changed.first, changed.count, table);
   }
   changed_.clear();
+}
+
+void Walker::note_window(const translate::TableWrites& writes) {
+  Key& opens = opens_[writes.window.index()];
+  if (opens.raw != 0 && --bound_[opens.raw] == 0) bound_.erase(opens.raw);
+  opens = writes.opens;
+  if (opens.raw != 0) ++bound_[opens.raw];
+}
+
+std::uint64_t Walker::windows_of(Key region) const {
+  const auto found = bound_.find(region.raw);
+  return found == bound_.end() ? 0 : found->second;
 }
 
 void Walker::lines(std::uint32_t line_kind, std::uint64_t first_tag, std::uint64_t count) {

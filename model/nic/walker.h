@@ -8,6 +8,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_map>
 #include <vector>
 
 #include "base/parameter.h"
@@ -50,6 +51,7 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   engine::Task<int> walk(ports::Query& query) override;
   translate::Architecture& architecture() override { return *architecture_; }
   void commit(const translate::TableWrites& writes) override;
+  std::uint64_t windows_of(Key region) const override;
 
   /// Look-ups of one kind of line that had to wait for a fetch, and how long.
   struct Misses {
@@ -142,6 +144,9 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   void note(const ports::Query& query, ports::Cause cause, Time since) const;
   /// Whether it waits for a page fault to be served, which nobody does.
   static bool stuck(const ports::Query& query) { return query.fault && query.step.reason != translate::Fault::no_translation; }
+  void go_through(ports::Query& query);
+  static verbs::Verdict judge_region(const ports::Query& query);
+  void note_window(const translate::TableWrites& writes);
   void begin_fetch(Fetch& fetch);
   void end_fetch(Fetch& fetch, Time asked, Key key);
   /// Asks the prefetcher what is to be fetched ahead after the query's read, and sees to it from `at` on.
@@ -156,7 +161,9 @@ class Walker : public sc_core::sc_module, public ports::Translator, public ports
   Fetch* fetches_ = nullptr;
   Walking* first_walk_ = nullptr;  ///< the youngest
   std::vector<Kind> kinds_;
-  std::vector<Changed> changed_;  ///< by the commit under way
+  std::vector<Changed> changed_;                            ///< by the commit under way
+  std::unordered_map<std::uint32_t, Key> opens_;            ///< by index of a memory window's key: the MR that it is bound to
+  std::unordered_map<std::uint32_t, std::uint64_t> bound_;  ///< by lkey of an MR: the windows that are bound to it
   engine::Flows flows_;
   std::vector<Chain> chains_;
   std::uint64_t lookups_ = 0, walking_ = 0, most_walking_ = 0;

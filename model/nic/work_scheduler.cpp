@@ -33,6 +33,7 @@ void WorkScheduler::make_contexts(Qp& qp) {
 
 bool WorkScheduler::held(Qp& qp) {
   if (qp.offset != 0) return false;
+  if (qp.changes_window) return true;
   const ports::Wqe& wqe = qp.wqe(qp.next);
   if (verbs::has(wqe.flags, verbs::Send::fence) && qp.reads != 0) return true;
   return verbs::is_read_or_atomic(wqe.opcode) && qp.reads >= std::max(qp.attributes.rd_atomic, 1u);

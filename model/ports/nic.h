@@ -92,12 +92,21 @@ class Transfers : public virtual sc_core::sc_interface {
   virtual engine::Task<int> transfer(const verbs::DmaRequest& request, const DmaMap& memory) = 0;
 };
 
+/// Asynchronous events, at the kernel.
+class Events : public virtual sc_core::sc_interface {
+ public:
+  /// An entry of the event queue is in memory and its interrupt has been raised. `qpn`: of the QP that it is about.
+  virtual void raised(verbs::Event event, std::uint32_t qpn) = 0;
+};
+
 /// What a CPU store to a table in host memory changes (the `store` table writer).
 class Tables : public virtual sc_core::sc_interface {
  public:
   virtual translate::Architecture& architecture() = 0;
   /// Makes `writes` visible to look-ups and drops the lines that the NIC's caches hold of them.
   virtual void commit(const translate::TableWrites& writes) = 0;
+  /// Memory windows that are bound to the MR with this lkey.
+  virtual std::uint64_t windows_of(Key) const { return 0; }
 };
 
 }  // namespace mtsim::ports

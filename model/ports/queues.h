@@ -31,6 +31,7 @@ struct alignas(64) Wqe {
   std::uint64_t length = 0;        ///< sum of the SGE lengths; of a receive that has ended: bytes that came
   std::uint64_t remote_address = 0;
   Key rkey;
+  std::uint32_t meant = 0;           ///< identity of the registration that the program means by `rkey`; 0: unknown
   const verbs::Sge* sges = nullptr;  ///< sge_count of them: `sge`, or in the ring's own storage
 
   Time begin;  ///< when the post call began
@@ -39,6 +40,33 @@ struct alignas(64) Wqe {
   verbs::Sge sge{};              ///< of a request with no more than one
   Waits waits;                   ///< of the last piece, as `stamp`
 };
+
+/// A bind lies in its request as in hardware, in the place of what requests that move data have there.
+inline void put_bind(Wqe& wqe, const verbs::Bind& bind) {
+  wqe.rkey = bind.window;
+  wqe.remote_address = bind.length.raw;
+  wqe.sge.address = bind.address.raw;
+  wqe.sge.lkey = bind.region;
+  wqe.sge.length = std::uint32_t(bind.access) << 9 | std::uint32_t(bind.by_call) << 8 | (bind.new_key.raw & 0xff);
+}
+inline verbs::Bind bind_of(const Wqe& wqe) {
+  verbs::Bind bind;
+  bind.window = wqe.rkey;
+  bind.new_key = Key((wqe.rkey.raw & ~0xffu) | (wqe.sge.length & 0xff));
+  bind.region = wqe.sge.lkey;
+  bind.address = Iova(wqe.sge.address);
+  bind.length = Bytes(wqe.remote_address);
+  bind.access = static_cast<verbs::Access>(wqe.sge.length >> 9);
+  bind.by_call = (wqe.sge.length >> 8 & 1) != 0;
+  return bind;
+}
+
+/// The message that a receive has taken has had a key invalidated.
+inline void note_invalidated(Wqe& receive, Key key) {
+  receive.rkey = key;
+  receive.remote_address = 1;
+}
+inline bool invalidates(const Wqe& receive) { return receive.opcode == verbs::Opcode::recv && receive.remote_address == 1; }
 
 /// Places of a ring. Their memory is neither filled nor touched before they are used for the first time: most rings are never full.
 template <class T>
@@ -137,6 +165,8 @@ class CompletionQueue {
   virtual ~CompletionQueue() = default;
   /// Address of the slot that the next CQE goes to; each call takes one.
   virtual Pa next_slot() = 0;
+  /// Whether a further CQE finds room. A device that cannot deliver one puts the CQ and its QPs in error.
+  virtual bool has_room() const { return true; }
   /// The CQE is visible to the CPU. `place` is the request's index in its send queue, or the receive's slot.
   virtual void arrive(const verbs::Completion& completion, std::uint32_t place) = 0;
 };

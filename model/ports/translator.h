@@ -38,6 +38,7 @@ struct Query {
   const Packet* packet = nullptr;  ///< the request of a peer
   Waits* waits = nullptr;          ///< where its waits are noted, as of that step; null: nowhere
   ports::Step wait_step = ports::Step::translation;
+  bool context_only = false;  ///< the key's context is wanted and nothing judged: `step.grant`, null if there is none
 
   // The answer.
   verbs::Verdict verdict = verbs::Verdict::granted;
@@ -50,7 +51,10 @@ struct Query {
   // The Walker's.
   translate::Walk walk;
   translate::Step step;
-  bool stalled = false;  ///< by a cache that blocks: it has not looked for the line of `step` yet
+  bool stalled = false;         ///< by a cache that blocks: it has not looked for the line of `step` yet
+  bool through_window = false;  ///< the key was a window's, which has granted the wish: its MR is asked now
+  Key region{};                 ///< of that window
+  std::uint64_t shift = 0;
   bool ok() const { return verdict == verbs::Verdict::granted && !fault; }
 };
 

@@ -40,13 +40,14 @@ struct Packet : engine::Timer {
   /// Index of the request in the requester's send queue, running on: with `offset` it stands for the PSN. A NAK for a sequence error or a
   /// receiver that is not ready says with both where to go on.
   std::uint32_t request = 0;
-  std::uint32_t packets = 1;  ///< in the train
-  Bytes payload;              ///< of the train
-  Bytes wire;                 ///< everything it occupies on a link
-  std::uint64_t address = 0;  ///< RETH: first byte of the whole message
-  std::uint64_t offset = 0;   ///< of this train within the message
-  std::uint64_t length = 0;   ///< RETH: of the whole message
-  Key rkey;
+  std::uint32_t packets = 1;   ///< in the train
+  std::uint32_t skipped = 0;   ///< requests between the one before it on the wire and this one that sent nothing
+  Bytes payload;               ///< of the train
+  Bytes wire;                  ///< everything it occupies on a link
+  std::uint64_t address = 0;   ///< RETH: first byte of the whole message
+  std::uint64_t offset = 0;    ///< of this train within the message
+  std::uint64_t length = 0;    ///< RETH: of the whole message
+  Key rkey;                    ///< of a SEND with invalidation: the key to be invalidated
   std::uint8_t rnr_timer = 0;  ///< of an RNR NAK: the code of the time to wait
   Time context_missed;         ///< at the responder: when it was clear that the QP's context has to be fetched; 0: it was there
 

@@ -216,6 +216,15 @@ void fault_fields(Archive& a, R& r) {
     in.text("expected", u.expected);
     in.text("got", u.got);
   });
+  a.count("refused_total", r.refusals_total);
+  a.list("refused", r.refusals, [](auto& in, auto& u) {
+    in.time("at", u.at);
+    in.text("host", u.host);
+    in.count("qpn", u.qpn);
+    in.text("operation", u.operation);
+    in.text("reason", u.reason);
+    in.text("detail", u.detail);
+  });
 }
 
 /// All of a report but the `machine` part, section by section in the order of the JSON.

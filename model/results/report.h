@@ -211,6 +211,16 @@ struct Machine {
   double events_per_s = 0;
 };
 
+/// A check of a NIC's that failed, with what it looked at.
+struct Refusal {
+  Time at;
+  std::string host;
+  std::uint64_t qpn = 0;
+  std::string operation;  ///< `send wr=7`, or `write of a peer`
+  std::string reason;     ///< the check
+  std::string detail;     ///< key, range and rights asked for, and what the key gives
+};
+
 struct Report {
   std::string version;  ///< release of the tool
   std::uint64_t seed = 0;
@@ -226,7 +236,9 @@ struct Report {
   /// CQEs by status, whether polled or not.
   std::array<std::uint64_t, verbs::status_count> completions{};
   std::uint64_t unexpected_total = 0;
-  std::vector<Unexpected> unexpected;                                ///< the first of them
+  std::vector<Unexpected> unexpected;  ///< the first of them
+  std::uint64_t refusals_total = 0;
+  std::vector<Refusal> refusals;                                     ///< the first of them, by time
   std::map<std::string, std::map<int, std::uint64_t>> failed_calls;  ///< of every kind: call name, errno, how often
   std::vector<PhaseStats> phases;
   RegistrationStats registration;

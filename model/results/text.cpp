@@ -116,6 +116,19 @@ void unexpected(Page& page, const Report& r, const Room& room) {
   if (r.unexpected_total > shown) page.line(fmt::format("  and {} more", human::count(r.unexpected_total - shown)));
 }
 
+void refusals(Page& page, const Report& r, const Room& room) {
+  if (r.refusals_total == 0) return;
+  page.gap();
+  page.heading(fmt::format("Refused by NICs: {}", human::count(r.refusals_total)));
+  const std::size_t shown = std::min(room.unexpected, r.refusals.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const Refusal& u = r.refusals[i];
+    page.paragraph(fmt::format("  {} QP {} at {}, {}: {}{}", u.host, u.qpn, human::time(u.at), u.operation, u.reason,
+                               u.detail.empty() ? "" : " (" + u.detail + ")"));
+  }
+  if (r.refusals_total > shown) page.line(fmt::format("  and {} more", human::count(r.refusals_total - shown)));
+}
+
 std::string composed(const Report& r, TextOptions options, const Room& room) {
   Page page(options.colour);
   const auto operations = foremost(r.operations, room.opcodes, [](const OperationStats& o) { return o.completed; });
@@ -132,6 +145,7 @@ std::string composed(const Report& r, TextOptions options, const Room& room) {
   }
   page.gap();
   tables(page, r, room);
+  refusals(page, r, room);
   unexpected(page, r, room);
   return page.text();
 }

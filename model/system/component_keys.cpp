@@ -9,6 +9,7 @@
 #include "nic/replacement.h"
 #include "program/workload.h"
 #include "translate/architecture.h"
+#include "verbs/rules.h"
 
 namespace mtsim::system {
 namespace {
@@ -28,9 +29,7 @@ std::vector<std::string> ComponentKey::names() const {
   return out;
 }
 
-ComponentKey rules_key() {
-  return {"rules", "set of rules", {{"ib", "the InfiniBand Architecture Specification"}}, "The protection rules that hold."};
-}
+ComponentKey rules_key() { return {"rules", "set of rules", registered<verbs::RuleSets>(), "The protection rules that hold."}; }
 ComponentKey workload_key() {
   return {"workload.kind", "kind of workload", registered<program::Workloads>(), "The kind of the generated program."};
 }

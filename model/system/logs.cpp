@@ -40,6 +40,11 @@ void OperationLog::ended(std::uint32_t qpn, const ports::Wqe& request, verbs::St
   for (const ports::Waits::Entry wait : request.waits) kept.waits.add(wait.key, Time(wait.span));
 }
 
+void OperationLog::refused(Time at, std::uint32_t qpn, const verbs::Decision& decision) {
+  ++refusals_total_;
+  if (refusals_.size() < refusals_kept) refusals_.push_back({at, qpn, decision});
+}
+
 void OperationLog::watch(OperationWatcher& watcher, std::uint32_t port) {
   watchers_.push_back(&watcher);
   port_ = port;
@@ -48,6 +53,8 @@ void OperationLog::watch(OperationWatcher& watcher, std::uint32_t port) {
 void OperationLog::restart() {
   kept_ = {};
   statuses_ = {};
+  refusals_.clear();
+  refusals_total_ = 0;
 }
 
 RegistrationLog::RegistrationLog() { restart(); }

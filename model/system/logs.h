@@ -30,6 +30,7 @@ class OperationLog : public sc_core::sc_module, public nic::OperationLog {
   explicit OperationLog(sc_core::sc_module_name name) : sc_module(name) {}
 
   void ended(std::uint32_t qpn, const ports::Wqe& request, verbs::Status status) override;
+  void refused(Time at, std::uint32_t qpn, const verbs::Decision& decision) override;
 
   /// What ended before does not count.
   void restart();
@@ -45,10 +46,21 @@ class OperationLog : public sc_core::sc_module, public nic::OperationLog {
   };
   const std::array<Kept, verbs::opcode_count>& kept() const { return kept_; }
   const std::array<std::uint64_t, verbs::status_count>& statuses() const { return statuses_; }
+  struct Refused {
+    Time at;
+    std::uint32_t qpn = 0;
+    verbs::Decision decision;
+  };
+  static constexpr std::size_t refusals_kept = 16;
+  /// The first of them.
+  const std::vector<Refused>& refusals() const { return refusals_; }
+  std::uint64_t refusals_total() const { return refusals_total_; }
 
  private:
   std::array<Kept, verbs::opcode_count> kept_;
   std::array<std::uint64_t, verbs::status_count> statuses_{};
+  std::vector<Refused> refusals_;
+  std::uint64_t refusals_total_ = 0;
   bool keeps_waits_ = true;
   std::vector<OperationWatcher*> watchers_;
   std::uint32_t port_ = 0;

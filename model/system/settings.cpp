@@ -173,6 +173,9 @@ HostSettings read_host(const Config& whole, const std::string& host) {
   s.nic.requester = config.read<nic::RequesterParams>();
   s.nic.responder = config.read<nic::ResponderParams>();
   s.nic.firmware = config.read<nic::FirmwareParams>();
+  const auto rules = verbs::RuleSets::make(whole.word("rules", "ib", rules_key().names()));
+  s.rules = rules != nullptr ? std::make_shared<const verbs::Rules>(*rules) : verbs::the_ib_rules();
+  s.nic.requester.rules = s.nic.responder.rules = s.provider.rules = s.driver.rules = s.rules;
   s.nic.requester.measures = s.nic.responder.measures = whole.read<RunParams>().measures;
   s.nic.transfers = config.read<nic::TransferParams>();
   check_host(config, s);

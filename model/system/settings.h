@@ -36,6 +36,7 @@ struct HostSettings {
   user::ProviderParams provider;
   pcie::LinkParams pcie;
   nic::NicSettings nic;
+  std::shared_ptr<const verbs::Rules> rules;  ///< the same that NIC, driver and provider have
 };
 
 struct ReplayParams {

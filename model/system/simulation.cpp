@@ -8,6 +8,7 @@
 #include "fabric/network.h"
 #include "results/human.h"
 #include "system/collect.h"
+#include "system/collect_refusals.h"
 #include "system/collect_waits.h"
 #include "system/describe_queues.h"
 #include "system/host.h"
@@ -131,6 +132,7 @@ results::Report Simulation::collect() const {
   for (const auto& host : hosts_) collect_host(*host, report);
   collect_network(*switch_, hosts_, report);
   collect_waits(hosts_, report);
+  collect_refusals(hosts_, report);
   return report;
 }
 

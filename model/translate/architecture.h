@@ -61,6 +61,8 @@ struct TableWrites {
   std::uint64_t entries = 0;   ///< translation entries of 8 bytes
   bool in_device = false;      ///< nothing of it is written to host memory
   bool keeps_context = false;  ///< the context is not written
+  Key window{};                ///< of the memory window whose context it is; 0: of none
+  Key opens{};                 ///< what that window is bound to from then on; 0: nothing
   Bytes table_bytes() const { return Bytes(entries * 8); }
 };
 

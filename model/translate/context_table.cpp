@@ -65,7 +65,11 @@ void ContextTable::give(const Layout& layout) {
 
 bool ContextTable::build(const Region& region, TableWrites& out) {
   Entry made;
-  if (!lay_out(region, made.layout)) {
+  if (verbs::is_window(region.grant)) {
+    // Its context names the MR that it opens: it has no table.
+    out.window = region.grant.key;
+    out.opens = region.grant.region;
+  } else if (!lay_out(region, made.layout)) {
     give(made.layout);
     return false;
   }
@@ -86,6 +90,8 @@ TableWrites ContextTable::drop(Key key) {
   TableWrites out;
   Entry gone;
   gone.region.grant.key = key;
+  const Entry* now = find(place_of(key));
+  if (now != nullptr && verbs::is_window(now->region.grant)) out.window = key;
   out.ticket = stage(std::move(gone));
   out.context = context_address(place_of(key));
   out.in_device = place_ == Place::device;
@@ -142,7 +148,7 @@ void ContextTable::commit(const TableWrites& writes, Stale& stale) {
   const std::uint32_t generation = now.generation + 1;
   if (change.live) {
     now = std::move(change);
-    now.region.grant.valid = true;
+    if (!verbs::is_window(now.region.grant)) now.region.grant.valid = true;
     for (const Array& array : now.layout.arrays) {
       if (array.lines == 0) continue;
       stale.lines(array.kind, array.first_line, array.lines);

@@ -12,20 +12,23 @@
 #include <string_view>
 
 #include "base/units.h"
+#include "verbs/event.h"
 #include "verbs/types.h"
+#include "verbs/window.h"
 
 namespace mtsim::verbs {
 
-using Handle = std::uint32_t;  ///< of a PD, MR, CQ, SRQ or QP; given out by the device, never 0
+using Handle = std::uint32_t;  ///< of a PD, MR, MW, CQ, SRQ or QP; given out by the device, never 0
 using Thread = std::uint32_t;  ///< index of a thread on its host, from 0
 
 /// What a call answered. `error` is 0 or a positive errno, whatever the sign convention of the C function.
 struct Reply {
   int error = 0;
   Handle handle = 0;        ///< of the object made
-  std::uint64_t value = 0;  ///< mmap: the address; create_qp: its number; post: requests accepted; poll: completions written; a
-                            ///< rereg_mr that failed: its class (Rereg)
-  Key lkey, rkey;           ///< reg_mr, rereg_mr
+  std::uint64_t value = 0;  ///< mmap: the address; create_qp: its number; post: requests accepted; poll: completions written; reg_mr,
+                            ///< rereg_mr: the registration's identity (Grant::identity), or, of a rereg_mr that failed, its class
+                            ///< (Rereg); query_qp: the QpState; next_event: the Event
+  Key lkey, rkey;           ///< reg_mr, rereg_mr; alloc_mw, bind_mw: rkey alone
   Iova iova;                ///< reg_mr, rereg_mr: the first address as operations see it
 };
 
@@ -147,15 +150,28 @@ struct DmaRequest {
   bool direct = false;  ///< by the device's processors themselves; otherwise by its DMA engine, with descriptors
 };
 
+/// ibv_bind_mw: a window of type 1. Its key changes at once, whether or not the bind succeeds later.
+struct BindMwRequest {
+  Handle mw = 0, qp = 0;
+  Handle mr = 0;  ///< 0: none, which unbinds
+  std::uint64_t wr = 0;
+  Iova address;
+  Bytes length;
+  Access access = Access::none;
+  bool signaled = true;
+};
+
 struct SendRequest {
   std::uint64_t wr = 0;
   Opcode opcode = Opcode::write;
   Send flags = Send::none;
   std::span<const Sge> sges;
   std::uint64_t remote_address = 0;
-  Key rkey;
+  Key rkey;  ///< send_inv, local_inv: the key to be invalidated
   std::uint32_t immediate = 0;
   std::uint64_t compare = 0, swap_or_add = 0;
+  const Bind* bind = nullptr;  ///< bind_mw
+  std::uint32_t meant = 0;     ///< identity of the registration that the program means by `rkey`; 0: unknown (Grant::identity)
 };
 
 struct RecvRequest {
@@ -163,11 +179,21 @@ struct RecvRequest {
   std::span<const Sge> sges;
 };
 
+/// What has befallen data of an operation that succeeded. No device tells: the model knows.
+enum class Hazard : std::uint8_t {
+  none,
+  stale,    ///< they were read from, or written to, memory that the program no longer has at the address
+  foreign,  ///< the key has come to stand for another registration than the program means
+};
+
 struct Completion {
   std::uint64_t wr = 0;
   Status status = Status::SUCCESS;
   Opcode opcode = Opcode::write;  ///< of the request; Opcode::recv for every receive
   std::uint32_t bytes = 0;        ///< of a receive: those that came
+  Hazard hazard = Hazard::none;
+  bool invalidates = false;  ///< IBV_WC_WITH_INV: `invalidated` is the key that the message named
+  Key invalidated{};
 };
 
 enum class Wait : std::uint8_t { spin, event };
@@ -207,6 +233,11 @@ class Device {
   /// Until the last has ended. EINVAL: there is no such MR, or the window is not within it or too small for a transfer; EOPNOTSUPP: it is
   /// on demand.
   virtual Progress dma(Thread, const DmaRequest&, Reply&, Caller&) = 0;
+  /// A window of type 1 or 2. EOPNOTSUPP: the device has none; EINVAL: no such type or PD.
+  virtual Progress alloc_mw(Thread, Handle pd, std::uint8_t type, Reply&, Caller&) = 0;
+  /// Nothing reaches memory through it from the end of this on.
+  virtual Progress dealloc_mw(Thread, Handle mw, Reply&, Caller&) = 0;
+  virtual Progress bind_mw(Thread, const BindMwRequest&, Reply&, Caller&) = 0;
   virtual Progress create_cq(Thread, std::uint32_t depth, Reply&, Caller&) = 0;
   virtual Progress destroy_cq(Thread, Handle cq, Reply&, Caller&) = 0;
   virtual Progress create_srq(Thread, const CreateSrqRequest&, Reply&, Caller&) = 0;
@@ -216,6 +247,10 @@ class Device {
   /// Brings this QP and `peer_qp` of `peer` to RTS from RESET or INIT.
   virtual Progress connect(Thread, Handle qp, Device& peer, Handle peer_qp, Reply&, Caller&) = 0;
   virtual Progress modify_qp(Thread, Handle qp, QpState, Reply&, Caller&) = 0;
+  /// The state that the device has the QP in.
+  virtual Progress query_qp(Thread, Handle qp, Reply&, Caller&) = 0;
+  /// ibv_get_async_event: the host's next one; waits for it, asleep. One that never comes is the system's watchdog's business.
+  virtual Progress next_event(Thread, Reply&, Caller&) = 0;
 
   // Work. `requests` and what it points at must live until the call has finished. One call is one doorbell; a request that cannot be
   // posted ends the list: reply.error is its errno and reply.value the number posted before it.

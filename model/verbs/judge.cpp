@@ -14,6 +14,8 @@ const char* explain(Verdict verdict) {
       return "the memory region is no longer valid";
     case Verdict::other_pd:
       return "the memory region belongs to another protection domain";
+    case Verdict::other_qp:
+      return "the memory window is bound to another QP";
     case Verdict::no_access:
       return "the memory region does not grant this access";
     case Verdict::out_of_range:

@@ -20,6 +20,8 @@ constexpr std::array<string_view, status_count> statuses{
 constexpr std::array<string_view, 3> qp_types{"rc", "uc", "ud"};
 constexpr std::array<string_view, 7> qp_states{"reset", "init", "rtr", "rts", "sqd", "sqe", "err"};
 
+constexpr std::array<string_view, 11> access_flags{"lw", "rr", "rw", "ra", "mw", "zb", "od", "ht", "ro", "fg", "fp"};
+
 /// Linux numbers its errors below this; the C library names them.
 constexpr int errno_limit = 200;
 
@@ -36,6 +38,16 @@ string_view name(Opcode opcode) { return opcodes[static_cast<std::size_t>(opcode
 string_view name(Status status) { return statuses[static_cast<std::size_t>(status)]; }
 string_view name(QpType type) { return qp_types[static_cast<std::size_t>(type)]; }
 string_view name(QpState state) { return qp_states[static_cast<std::size_t>(state)]; }
+
+std::string words(Access access) {
+  std::string out;
+  for (std::size_t i = 0; i < access_flags.size(); ++i) {
+    if ((unsigned(access) >> i & 1) == 0) continue;
+    if (!out.empty()) out += ',';
+    out += access_flags[i];
+  }
+  return out.empty() ? "0" : out;
+}
 
 std::optional<Opcode> parse_opcode(string_view word) { return parse<Opcode>(word, opcodes); }
 std::optional<Status> parse_status(string_view word) { return parse<Status>(word, statuses); }

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/units.h"
@@ -71,6 +72,8 @@ std::string_view name(Opcode);
 std::string_view name(Status);
 std::string_view name(QpType);
 std::string_view name(QpState);
+/// The flags by their two letters, `lw,rr`; `0` for none.
+std::string words(Access);
 std::optional<Opcode> parse_opcode(std::string_view);
 std::optional<Status> parse_status(std::string_view);
 

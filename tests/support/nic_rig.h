@@ -44,6 +44,8 @@ class KeepLog : public sc_core::sc_module, public nic::OperationLog {
     operations.emplace_back(request, status);
     if (after) after();
   }
+  void refused(Time, std::uint32_t, const verbs::Decision& decision) override { refusals.push_back(decision); }
+  std::vector<verbs::Decision> refusals;
   std::function<void()> after;  ///< called at each, if set
   std::vector<std::pair<ports::Wqe, verbs::Status>> operations;
 };

@@ -74,7 +74,7 @@ int execute(int argc, char** argv) {
   auto* describe_command =
       app.add_subcommand("describe", "Every component and parameter: unit, default, range, meaning, source of the default");
   auto* described =
-      describe_command->add_option("component", component, "A section (nic.mtt_cache), a parameter of one, or the beginning of several");
+      describe_command->add_option("component", component, "A section (nic.mtt_cache), a parameter of one, the beginning of several, or rules");
   describe_command->add_flag("--schema", schema, "Print the JSON Schema of a configuration instead, for editors")->excludes(described);
 
   tool::GenArguments gen;

@@ -66,7 +66,8 @@ TEST_CASE("iova other than the address: bounds are those of the iova; siw ignore
   CHECK(b.judge(mr.lkey, mr.lkey, Iova(b.buffer.raw), KiB(64), false) == (siw ? Verdict::granted : Verdict::out_of_range));
 }
 
-TEST_CASE("lkey and rkey: the same; two keys of one device (efa); none without a remote right (rxe, Linux 6.1)", "[driver_checks]") {
+TEST_CASE("lkey and rkey: the same; two keys of one device (efa); none without a remote right (rxe, Linux 6.1)",
+          "[driver_checks][rule:5.10]") {
   HostSettings settings;
   SECTION("the same") {
     Bench b(settings);

@@ -72,7 +72,7 @@ TEST_CASE("REMOTE_ATOMIC, RELAXED_ORDERING: keys with flags that the device cann
   CHECK(again.key == first.key);
 }
 
-TEST_CASE("a cached key comes back unchanged, the one parked last first", "[key_cache]") {
+TEST_CASE("a cached key comes back unchanged, the one parked last first", "[key_cache][rule:5.1]") {
   const auto keys = KeyPolicies::make("cache", options({250, 250}));
   const KeyGrant a = *keys->take({1}, Time()), b = *keys->take({1}, Time());
   CHECK(a.created);
@@ -86,7 +86,7 @@ TEST_CASE("a cached key comes back unchanged, the one parked last first", "[key_
   CHECK(count(*keys, "hits") == 4);
 }
 
-TEST_CASE("a class holds twice its limit, and then a key must be created, with variant 0", "[key_cache]") {
+TEST_CASE("a class holds twice its limit, and then a key must be created, with variant 0", "[key_cache][rule:5.1]") {
   const auto keys = KeyPolicies::make("cache", options({250, 250, 250}));
   std::set<std::uint32_t> indices;
   for (int i = 0; i < 500; ++i) {

@@ -44,7 +44,7 @@ TEST_CASE("every policy is known by name", "[keys]") {
                                                          "random_bits", "random_start", "sequential"});
 }
 
-TEST_CASE("no policy gives a key twice, gives key 0, or more keys than there are; all can be given again", "[keys]") {
+TEST_CASE("no policy gives a key twice, gives key 0, or more keys than there are; all can be given again", "[keys][rule:5.12]") {
   const std::string name =
       GENERATE("bitmap", "counter", "cyclic", "device", "generation", "lowest", "random_bits", "random_start", "sequential");
   CAPTURE(name);
@@ -82,7 +82,7 @@ TEST_CASE("mlx5 without a cache: the index is used again under the counter's nex
   }
 }
 
-TEST_CASE("mlx4 takes the lowest free slot and turns the generation into the variant and the index's top", "[keys]") {
+TEST_CASE("mlx4 takes the lowest free slot and turns the generation into the variant and the index's top", "[keys][rule:5.3]") {
   const auto keys = policy("bitmap", 1u << 19);
   const KeyGrant a = take(*keys), b = take(*keys);
   CHECK(a.key == Key(1, 0));
@@ -109,7 +109,7 @@ TEST_CASE("mlx4: a full bitmap gives nothing, and the attempt turns the generati
   CHECK(take(*keys).key == Key(2 | 2 * 4, 0));
 }
 
-TEST_CASE("rxe: indices in turn, a random byte below, from a seed", "[keys]") {
+TEST_CASE("rxe: indices in turn, a random byte below, from a seed", "[keys][rule:5.4]") {
   const auto keys = policy("cyclic", 5);
   std::vector<std::uint32_t> indices;
   std::set<std::uint8_t> variants;
@@ -137,7 +137,7 @@ TEST_CASE("rxe: indices in turn, a random byte below, from a seed", "[keys]") {
   CHECK(std::set<Key>(many.begin(), many.end()).size() == 3000);
 }
 
-TEST_CASE("siw: 24 random bits and a low byte of 0; hardly any comes back in 3,000 rounds", "[keys]") {
+TEST_CASE("siw: 24 random bits and a low byte of 0; hardly any comes back in 3,000 rounds", "[keys][rule:5.5]") {
   const auto all = rounds(*policy("random_start", 1'024'000), 3000);
   std::uint32_t highest = 0;
   for (const Key key : all) {
@@ -149,7 +149,7 @@ TEST_CASE("siw: 24 random bits and a low byte of 0; hardly any comes back in 3,0
   CHECK(std::set<Key>(all.begin(), all.end()).size() >= 2995);
 }
 
-TEST_CASE("irdma: a random slot, random bits above it, a random byte below", "[keys]") {
+TEST_CASE("irdma: a random slot, random bits above it, a random byte below", "[keys][rule:5.6]") {
   const auto keys = policy("random_bits", 1u << 14);
   std::set<std::uint32_t> slots, above;
   std::set<std::uint8_t> variants;
@@ -164,7 +164,7 @@ TEST_CASE("irdma: a random slot, random bits above it, a random byte below", "[k
   CHECK(variants.size() == 256);
 }
 
-TEST_CASE("hns: the lowest free index, so the same key at once", "[keys]") {
+TEST_CASE("hns: the lowest free index, so the same key at once", "[keys][rule:5.7]") {
   const auto keys = policy("lowest", 100);
   CHECK(rounds(*keys, 3) == std::vector<Key>{Key(1, 0), Key(1, 0), Key(1, 0)});
   const KeyGrant a = take(*keys), b = take(*keys);
@@ -174,12 +174,12 @@ TEST_CASE("hns: the lowest free index, so the same key at once", "[keys]") {
   CHECK(take(*keys).key == Key(3, 0));
 }
 
-TEST_CASE("erdma: the next free index, low byte 0", "[keys]") {
+TEST_CASE("erdma: the next free index, low byte 0", "[keys][rule:5.8]") {
   const auto keys = policy("sequential", 3);
   CHECK(rounds(*keys, 5) == std::vector<Key>{Key(1, 0), Key(2, 0), Key(3, 0), Key(1, 0), Key(2, 0)});
 }
 
-TEST_CASE("rdmavt: slots in turn at the top, the generation below them, a low byte of 0", "[keys]") {
+TEST_CASE("rdmavt: slots in turn at the top, the generation below them, a low byte of 0", "[keys][rule:5.9]") {
   const auto keys = policy("generation", 1u << 16);
   const auto first = rounds(*keys, 2);
   CHECK(first[0].raw == (1u << 16 | 1u << 8));

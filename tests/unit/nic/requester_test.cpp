@@ -33,7 +33,7 @@ std::vector<std::size_t> reads_under_way(const std::vector<std::pair<ports::Wqe,
 
 }  // namespace
 
-TEST_CASE("a QP has no more READs outstanding than its credits, and uses them all", "[requester]") {
+TEST_CASE("a QP has no more READs outstanding than its credits, and uses them all", "[requester][rule:7.2]") {
   const std::uint32_t credits = GENERATE(1u, 2u, 5u, 16u);
   FreshNicRig rig;
   NicRig::Pair pair = rig.connect(128, both, Bytes(4096), credits);
@@ -59,7 +59,7 @@ TEST_CASE("a QP without credits may not READ", "[requester]") {
   CHECK(pair.cq->completions[0].status == Status::LOC_QP_OP_ERR);
 }
 
-TEST_CASE("a fenced WRITE waits for the READs before it, another does not", "[requester]") {
+TEST_CASE("a fenced WRITE waits for the READs before it, another does not", "[requester][rule:7.2]") {
   const bool fenced = GENERATE(false, true);
   FreshNicRig rig;
   NicRig::Pair pair = rig.connect();

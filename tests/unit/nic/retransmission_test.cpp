@@ -183,7 +183,7 @@ TEST_CASE("a timeout of 0 waits for ever", "[retry]") {
   CHECK(b.rig.scheduler.now() < us(20));
 }
 
-TEST_CASE("whatever is sent again, each request happens once, in order, and each receive takes one message", "[retry]") {
+TEST_CASE("whatever is sent again, each request happens once, in order, and each receive takes one message", "[retry][rule:8.2b]") {
   const std::uint32_t seed = GENERATE(range(1u, 25u));
   boost::random::mt19937 random(seed);
   const auto up_to = [&](std::uint32_t n) { return boost::random::uniform_int_distribution<std::uint32_t>(0, n)(random); };

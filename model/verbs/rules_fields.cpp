@@ -1,0 +1,120 @@
+#include "verbs/rules_fields.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace mtsim::verbs {
+namespace {
+
+/// As Rules::Evidence names them: responder.key.
+constexpr std::array<std::string_view, check_count> check_names{
+    "none", "opcode_sequence", "opcode",    "qp_access",         "no_read_atomic", "no_receive", "receive_malformed", "length",
+    "key",  "payload",         "alignment", "receive_too_short", "receive_key",    "dma",        "invalidation",      "cq_overflow"};
+constexpr std::array<std::string_view, 6> nak_names{
+    "-", "sequence", "receiver not ready", "invalid request", "remote access", "remote operational"};
+
+std::string text(int error) { return error == 0 ? "-" : std::string(errno_name(error)); }
+std::string text(Status status) { return std::string(name(status)); }
+std::string text(bool yes) { return yes ? "yes" : "no"; }
+std::string text(std::uint64_t bytes) { return std::to_string(bytes); }
+std::string text(OpcodeSet set) {
+  std::string out;
+  for (unsigned code = 0; code < opcode_count; ++code)
+    if (set.has(Opcode(code))) out += fmt::format("{}{}", out.empty() ? "" : " ", name(Opcode(code)));
+  return out.empty() ? "-" : out;
+}
+std::string text(const Refusal& refusal) {
+  const auto receive = refusal.receive == Status::SUCCESS ? std::string_view("-") : name(refusal.receive);
+  const auto event = refusal.event == Event::none ? std::string_view("-") : name(refusal.event);
+  return fmt::format("{} / {} / {}", nak_names[unsigned(refusal.nak)], receive, event);
+}
+std::string text(const std::array<Status, 6>& answered) {
+  std::string out;
+  for (unsigned nak = 1; nak < answered.size(); ++nak) out += fmt::format("{}{}", nak == 1 ? "" : " ", name(answered[nak]));
+  return out;
+}
+
+const RuleField* find(const std::vector<RuleField>& in, const std::string& name) {
+  const auto found = std::find_if(in.begin(), in.end(), [&](const RuleField& field) { return field.name == name; });
+  return found == in.end() ? nullptr : &*found;
+}
+
+}  // namespace
+
+std::vector<RuleField> fields(const Rules& rules) {
+  std::vector<RuleField> out;
+  const auto add = [&](std::string name, const auto& value) { out.push_back({std::move(name), text(value)}); };
+  const Rules::Posting& p = rules.posting;
+  add("posting.send_below_rts", p.send_below_rts);
+  add("posting.receive_in_reset", p.receive_in_reset);
+  add("posting.queue_full", p.queue_full);
+  add("posting.send_elements", p.send_elements);
+  add("posting.receive_elements", p.receive_elements);
+  add("posting.inline_bytes", p.inline_bytes);
+  add("posting.inline_not_data", p.inline_not_data);
+  add("posting.wrong_opcode", p.wrong_opcode);
+  add("posting.no_opcode", p.no_opcode);
+  add("posting.atomic_length", p.atomic_length);
+  add("posting.atomic_alignment", p.atomic_alignment);
+  add("posting.length_sum", p.length_sum);
+  add("posting.bind_length", p.bind_length);
+  add("posting.bind_form", p.bind_form);
+  add("posting.bind_pd", p.bind_pd);
+  add("posting.lacks", p.lacks);
+  for (const QpType type : {QpType::rc, QpType::uc, QpType::ud}) add(fmt::format("opcodes.{}", name(type)), rules.opcodes[unsigned(type)]);
+  const Rules::Requester& r = rules.requester;
+  add("requester.unfit", r.unfit);
+  add("requester.too_long", r.too_long);
+  add("requester.longest", r.longest);
+  add("requester.gather_key", r.gather_key);
+  add("requester.gather_range", r.gather_range);
+  add("requester.scatter", r.scatter);
+  add("requester.bind", r.bind);
+  add("requester.invalidate", r.invalidate);
+  add("requester.bad_response", r.bad_response);
+  add("requester.datagram_too_long", r.datagram_too_long);
+  add("requester.stops_send_queue", r.stops_send_queue);
+  add("requester.flushes_receives", r.flushes_receives);
+  add("requester.retry_7_is_forever", r.retry_7_is_forever);
+  add("requester.done_when_sent", r.done_when_sent);
+  add("requester.answered", r.answered);
+  for (unsigned check = 1; check < check_count; ++check)
+    add(fmt::format("responder.{}", check_names[check]), rules.responder.refusals[check]);
+  add("responder.read_needs_right", rules.responder.read_needs_right);
+  add("responder.raises_events", rules.responder.raises_events);
+  add("responder.places_what_fits", rules.responder.places_what_fits);
+  add("windows.there_are", rules.windows.there_are);
+  add("windows.bounds", rules.windows.bounds);
+  add("windows.bound_dereg", rules.windows.bound_dereg);
+  return out;
+}
+
+std::string describe_rules() {
+  std::string out;
+  for (const auto& [name, entry] : RuleSets::entries()) {
+    const auto rules = entry.make();
+    out += fmt::format("{}{}: {}\n", out.empty() ? "" : "\n", name, entry.meaning);
+    const std::vector<RuleField> all = fields(*rules);
+    std::vector<Rules::Evidence> shown;
+    if (name == "ib")
+      for (const RuleField& field : all) shown.push_back({field.name, ""});
+    for (const Rules::Evidence& evidence : rules->evidence) {
+      const auto of_field = [&](const Rules::Evidence& e) { return e.field == evidence.field; };
+      const auto known = std::find_if(shown.begin(), shown.end(), of_field);
+      if (known == shown.end()) shown.push_back(evidence);
+      else known->source = evidence.source;
+    }
+    for (const Rules::Evidence& evidence : shown) {
+      const RuleField* field = find(all, evidence.field);
+      if (field == nullptr) continue;
+      const std::string line = fmt::format("  {:<29}  {:<44}  {}", field->name, field->value, evidence.source);
+      out += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
+    }
+  }
+  return out;
+}
+
+}  // namespace mtsim::verbs
