@@ -147,6 +147,11 @@ void DriverParams::declare(Declaration<DriverParams>& d) {
       .range("0ns", "1s")
       .means("What passes besides before that command is answered.")
       .source("estimate (R2: deregistering without a cache takes 160 us more)");
+  d.field("query_qp", &DriverParams::query_qp)
+      .standard("5us")
+      .range("0ns", "1s")
+      .means("Time that the firmware gives to the command that asks for the state of a QP.")
+      .source("estimate");
   d.field("store_entry", &DriverParams::store_entry)
       .standard("10ns")
       .range("0ns", "100us")

@@ -55,7 +55,7 @@ struct DriverParams {
   std::uint64_t umr_entries{};
   std::uint32_t umr_requests{};
   Time command_post, mailbox;
-  Time create_key, create_key_latency, destroy_key, destroy_key_latency;
+  Time create_key, create_key_latency, destroy_key, destroy_key_latency, query_qp;
   Time store_entry, map_chunk, push_message;
   Bytes table_chunk, context_chunk;
   bool keep_chunks{};

@@ -86,6 +86,11 @@ Kernel::Answer Kernel::rereg_mr(verbs::Thread thread, verbs::ReregMrRequest requ
   return of_mr(request.mr).reg_path().rereg_mr(thread, request);
 }
 Kernel::Answer Kernel::dereg_mr(verbs::Thread thread, verbs::Handle mr) { return of_mr(mr).reg_path().dereg_mr(thread, mr); }
+Kernel::Answer Kernel::alloc_mw(verbs::Thread thread, verbs::Handle pd, std::uint8_t type) {
+  const Pd* found = process_.pds.find(pd);
+  return devices_[found == nullptr ? 0 : found->device]->window_path().alloc_mw(thread, pd, type);
+}
+Kernel::Answer Kernel::dealloc_mw(verbs::Thread thread, verbs::Handle mw) { return of_mr(mw).window_path().dealloc_mw(thread, mw); }
 Kernel::Answer Kernel::advise_mr(verbs::Thread thread, verbs::AdviseMrRequest request) {
   const Pd* pd = process_.pds.find(request.pd);
   return devices_[pd == nullptr ? 0 : pd->device]->reg_path().on_demand().advise_mr(thread, request);

@@ -12,6 +12,7 @@
 
 #include "engine/scheduler.h"
 #include "kernel/driver_params.h"
+#include "kernel/event_queue.h"
 #include "kernel/fault_path.h"
 #include "kernel/kernel_params.h"
 #include "kernel/processes.h"
@@ -23,7 +24,7 @@
 
 namespace mtsim::kernel {
 
-class Kernel : public sc_core::sc_module, public ports::Kernel {
+class Kernel : public sc_core::sc_module, public ports::Kernel, public ports::Events {
  public:
   sc_core::sc_port<ports::Cpus> cpus;
   sc_core::sc_port<ports::HostMemory> memory;
@@ -57,6 +58,11 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   Answer dereg_mr(verbs::Thread thread, verbs::Handle mr) override;
   Answer advise_mr(verbs::Thread thread, verbs::AdviseMrRequest request) override;
   Answer dma(verbs::Thread thread, verbs::DmaRequest request) override;
+  Answer alloc_mw(verbs::Thread thread, verbs::Handle pd, std::uint8_t type) override;
+  Answer dealloc_mw(verbs::Thread thread, verbs::Handle mw) override;
+  std::optional<Registered> registered(verbs::Handle mr) const override {
+    return devices_[mr % devices_.size()]->reg_path().registered(mr);
+  }
   Answer create_cq(verbs::Thread thread, ports::QueueMemory queue) override;
   Answer destroy_cq(verbs::Thread thread, verbs::Handle cq) override;
   Answer create_srq(verbs::Thread thread, verbs::Handle pd, ports::QueueMemory queue) override;
@@ -64,6 +70,10 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   Answer create_qp(verbs::Thread thread, QpObjects objects, ports::QpAttributes attributes, ports::QueueMemory queue) override;
   Answer destroy_qp(verbs::Thread thread, verbs::Handle qp) override;
   Answer modify_qp(verbs::Thread thread, verbs::Handle qp, verbs::QpState state) override;
+  Answer query_qp(verbs::Thread thread, verbs::Handle qp) override;
+  Answer next_event(verbs::Thread thread) override;
+  /// All processes of the host read the same file of events.
+  void raised(verbs::Event event, std::uint32_t qpn) override;
   Answer connect(verbs::Thread thread, verbs::Handle qp, ports::Kernel& peer, verbs::Handle peer_qp) override;
   std::optional<Path> path_to(verbs::Handle qp) const override;
   void bring_up(verbs::Handle qp, Path peer) override;
@@ -99,7 +109,7 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   ports::Cpus::Run work_locked(verbs::Thread thread, Time span);
   RdmaDevice& first() { return *devices_.front(); }
   const RdmaDevice& first() const { return *devices_.front(); }
-  /// Whose MR that is, or would be.
+  /// Whose MR or MW that is, or would be.
   RdmaDevice& of_mr(verbs::Handle mr) { return *devices_[mr % devices_.size()]; }
 
   engine::Scheduler& scheduler_;
@@ -112,6 +122,7 @@ class Kernel : public sc_core::sc_module, public ports::Kernel {
   RegistrationTotals registration_;
   std::vector<std::unique_ptr<RdmaDevice>> devices_;  ///< by the numbers of their NICs
   std::unique_ptr<FaultPath> fault_path_;
+  EventQueue events_;
 };
 
 }  // namespace mtsim::kernel

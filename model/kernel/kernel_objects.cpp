@@ -110,8 +110,9 @@ Kernel::Answer Kernel::destroy_qp(verbs::Thread thread, verbs::Handle qp) {
   co_return reply;
 }
 
-/// The changes of ib_modify_qp_is_ok (core/verbs.c) that need no path: to INIT from RESET or INIT, to ERR from anything but RESET, to
-/// RESET always. RTR and RTS are reached by `connect`, but those of an unreliable datagram QP, which needs no path.
+/// The changes of ib_modify_qp_is_ok (core/verbs.c) that need no path: to INIT from RESET or INIT, between RTS and SQD, from SQE to RTS, to
+/// ERR from anything but RESET, to RESET always. RTR and the first RTS are reached by `connect`, but those of an unreliable datagram QP,
+/// which needs no path.
 Kernel::Answer Kernel::modify_qp(verbs::Thread thread, verbs::Handle qp, QpState state) {
   co_await system_call(thread, params_.modify_qp);
   verbs::Reply reply;
@@ -123,8 +124,10 @@ Kernel::Answer Kernel::modify_qp(verbs::Thread thread, verbs::Handle qp, QpState
   const bool to_err = state == QpState::err && now != QpState::reset;
   const bool datagrams = queue_pairs->type(found->qpn) == verbs::QpType::ud;
   const bool to_rtr = datagrams && state == QpState::rtr && now == QpState::init;
-  const bool to_rts = datagrams && state == QpState::rts && now == QpState::rtr;
-  if (to_init || to_rtr || to_rts || to_err || state == QpState::reset) {
+  const bool again = now == QpState::rts || now == QpState::sqd || now == QpState::sqe;
+  const bool to_rts = state == QpState::rts && ((datagrams && now == QpState::rtr) || again);
+  const bool to_sqd = state == QpState::sqd && (now == QpState::rts || now == QpState::sqd);
+  if (to_init || to_rtr || to_rts || to_sqd || to_err || state == QpState::reset) {
     reply.error = 0;
     queue_pairs->set_state(found->qpn, state);
   }

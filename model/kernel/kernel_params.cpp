@@ -141,6 +141,11 @@ void declare_objects(Declaration<KernelParams>& d) {
       .range("0ns", "1s")
       .means("Making or removing a PD, its command included.")
       .source("estimate");
+  d.field("mw", &KernelParams::mw)
+      .standard("1us")
+      .range("0ns", "1s")
+      .means("Making or removing a memory window, beyond its key and command.")
+      .source("estimate");
   d.field("cq", &KernelParams::cq)
       .standard("100us")
       .range("0ns", "1s")

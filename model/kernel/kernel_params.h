@@ -33,7 +33,7 @@ struct KernelParams {
   std::uint64_t max_map_count{};
   bool copy_on_fork{}, pin_by_force{};
   Time odp_region, odp_page, odp_walk, odp_scan;
-  Time pd, cq, srq, qp, modify_qp;
+  Time pd, mw, cq, srq, qp, modify_qp;
   static void declare(Declaration<KernelParams>& d);
 
   /// Of taking the faults and clearing what must be cleared.

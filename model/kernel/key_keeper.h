@@ -18,8 +18,9 @@ class KeyKeeper {
 
   /// Begins what the policy wants done from the start.
   void start() { tend(); }
-  std::optional<KeyGrant> take(std::uint64_t entries, verbs::Access access) {
-    const auto grant = policy_.take({entries, params_.fixed_access(access)}, scheduler_.now());
+  std::optional<KeyGrant> take(std::uint64_t entries, verbs::Access access) { return take(KeyNeed{entries, params_.fixed_access(access)}); }
+  std::optional<KeyGrant> take(const KeyNeed& need) {
+    const auto grant = policy_.take(need, scheduler_.now());
     tend();
     return grant;
   }

@@ -17,6 +17,7 @@ struct KeyNeed {
   std::uint64_t entries = 0;  ///< of its table
   /// Access flags of the MR that the device cannot change in a key which it knows.
   verbs::Access fixed = verbs::Access::none;
+  bool window = false;  ///< of a memory window: without a table, and known to the device only once it has been created
 };
 
 struct KeyGrant {

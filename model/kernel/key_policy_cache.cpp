@@ -48,6 +48,11 @@ class CachedKeys : public KeyPolicy {
 
   std::optional<KeyGrant> take(const KeyNeed& need, Time now) override {
     age(now);
+    // mlx5_ib_alloc_mw creates the key itself.
+    if (need.window) {
+      const auto index = indices_.take();
+      return index ? std::optional(KeyGrant{Key(*index, ++variant_)}) : std::nullopt;
+    }
     const auto found = find(need);
     if (found == classes_.end()) {
       // reg_create, under slow_path_mutex

@@ -1,5 +1,5 @@
 // rxe's keys, Linux 6.12 sw/rxe/rxe_pool.c and rxe_mr.c: the index goes up from 1 and round, so that a key does not come back for long; the
-// variant is a random byte. Indices of memory windows lie above those of MRs (rkey_is_mw), so none of them is ever met here.
+// variant is a random byte. In life indices of memory windows lie above those of MRs (rkey_is_mw); here both share one row.
 #include <random>
 
 #include "kernel/key_index.h"

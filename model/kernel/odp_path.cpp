@@ -124,6 +124,7 @@ engine::Task<int> OdpPath::take_key(Call& call, OdpRegion& region, std::uint64_t
     co_return ENOMEM;
   }
   region.key = grant->key;
+  region.identity = parts_.totals.new_identity();
   region.grant = *grant;
   const int error = co_await parts_.writer.create(call, region.grant);
   if (error != 0) parts_.keys.give_back(region.grant);

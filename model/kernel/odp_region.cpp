@@ -40,6 +40,7 @@ std::vector<EntryRange> zapped_runs(const OdpRegion& region, std::uint64_t first
 translate::Region table_of(const OdpRegion& region) {
   translate::Region out;
   out.grant = {region.key, region.pd, region.access, region.iova, region.length, true};
+  out.grant.identity = region.identity;
   out.block = Bytes(std::uint64_t{1} << region.shift);
   if (region.implicit) out.keys = implicit_region_keys;
   else out.present = region.pages;

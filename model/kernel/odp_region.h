@@ -67,8 +67,9 @@ struct OdpRegion {
   Iova iova;
   Key key;
   KeyGrant grant;
-  std::uint32_t users = 0;  ///< page faults, prefetches and freed children that refer to it
-  Sleepers unused;          ///< those who wait until there are none
+  std::uint32_t identity = 0;  ///< Grant::identity
+  std::uint32_t users = 0;     ///< page faults, prefetches and freed children that refer to it
+  Sleepers unused;             ///< those who wait until there are none
 
   bool implicit = false;
   OdpRegion* parent = nullptr;

@@ -17,7 +17,7 @@
 namespace mtsim::kernel {
 
 struct Pd {
-  std::uint32_t users = 0;   ///< MRs and QPs
+  std::uint32_t users = 0;   ///< MRs, MWs, SRQs and QPs
   std::uint32_t device = 0;  ///< number of the NIC that it belongs to
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "kernel/dma_mapping.h"
@@ -14,6 +15,7 @@
 #include "kernel/queue_pin.h"
 #include "kernel/reg_path.h"
 #include "kernel/table_writer.h"
+#include "kernel/window_path.h"
 #include "ports/cpu.h"
 #include "ports/memory.h"
 #include "ports/nic.h"
@@ -70,17 +72,23 @@ class RdmaDevice {
     std::uint32_t rank = 0;  ///< of the host
   };
   void attach(const Ports& ports) {
+    ports_.emplace(ports);
     const TableWriterContext context{shared_.scheduler, shared_.driver, ports.command, ports.umr, ports.tables, ports.memory};
     keeper_ = std::make_unique<KeyKeeper>(shared_.scheduler, shared_.driver, *keys_, ports.command);
     writer_ = TableWriters::make(shared_.driver.table_writer, context);
-    reg_path_ = std::make_unique<RegPath>(RegPath::Parts{shared_.scheduler, ports.cpus, shared_.kernel, shared_.driver, shared_.process,
-                                                         shared_.processes, ports.faults, *writer_, *keeper_, *dma_, shared_.frames,
-                                                         shared_.totals, number_, of_, context, ports.rank});
+    const RegParts parts{shared_.scheduler, ports.cpus, shared_.kernel, shared_.driver, shared_.process, shared_.processes,
+                         ports.faults,      *writer_,   *keeper_,       *dma_,          shared_.frames,  shared_.totals,
+                         number_,           of_,        context,        ports.rank};
+    reg_path_ = std::make_unique<RegPath>(parts);
+    window_path_ = std::make_unique<WindowPath>(parts);
   }
   void start() { keeper_->start(); }
 
   RegPath& reg_path() { return *reg_path_; }
   const RegPath& reg_path() const { return *reg_path_; }
+  /// Asks the firmware, where there is one, for the state of an object; its thread is asleep meanwhile. The answer is 0.
+  engine::Task<int> query(verbs::Thread thread);
+  WindowPath& window_path() { return *window_path_; }
   std::vector<TableWriter::Lock> table_locks() const { return writer_->locks(); }
   const DmaMapper& dma_mapper() const { return *dma_; }
   std::vector<KeyCount> key_counts() const { return keeper_->counts(); }
@@ -92,11 +100,13 @@ class RdmaDevice {
  private:
   const Shared shared_;
   const std::uint32_t number_, of_;
+  std::optional<Ports> ports_;
   std::unique_ptr<KeyPolicy> keys_;
   std::unique_ptr<KeyKeeper> keeper_;
   std::unique_ptr<TableWriter> writer_;
   std::unique_ptr<DmaMapper> dma_;
   std::unique_ptr<RegPath> reg_path_;
+  std::unique_ptr<WindowPath> window_path_;
 };
 
 }  // namespace mtsim::kernel

@@ -41,6 +41,7 @@ engine::Task<verbs::Reply> RegPath::reg_mr(verbs::Thread thread, verbs::RegMrReq
     reply.lkey = mr.key;
     reply.rkey = parts_.driver.rkey_of(mr.key, mr.access);
     reply.iova = mr.place.told;
+    reply.value = mr.identity;
     reply.handle = mrs_.add(std::move(mr));
   }
   close(call, reply.error, request.length);
@@ -62,6 +63,7 @@ engine::Task<int> RegPath::reg_user_mr(Call& call, const verbs::RegMrRequest& re
     mr.place = {request.iova, Bytes(0), request.iova};
     mr.process = &parts_.processes.of(call.thread());
     mr.key = mr.on_demand->key;
+    mr.identity = mr.on_demand->identity;
     co_return 0;
   }
   if (const int error = co_await get_umem(call, request, mr); error != 0) co_return error;
@@ -157,6 +159,7 @@ engine::Task<int> RegPath::create_mr(Call& call, const verbs::RegMrRequest& requ
   }
   mr.key = grant->key;
   mr.grant = *grant;
+  if (mr.identity == 0) mr.identity = totals_.new_identity();
 
   const translate::Region region = region_of(mr, request.pd, request.access);
   const int error = co_await parts_.writer.load(call, region, *grant);
@@ -169,6 +172,7 @@ engine::Task<int> RegPath::create_mr(Call& call, const verbs::RegMrRequest& requ
 translate::Region RegPath::region_of(const Mr& mr, verbs::Handle pd, verbs::Access access) const {
   translate::Region region;
   region.grant = {mr.key, pd, access, mr.place.start, mr.length, true, parts_.driver.rkey_bits()};
+  region.grant.identity = mr.identity;
   region.block = mr.plan.page_size;
   if (parts_.driver.page_size == PageSizeChoice::per_run) region.block_sizes = table_rules().page_sizes;
   region.lead = mr.place.lead;
@@ -225,9 +229,20 @@ std::optional<RegPath::Memory> RegPath::memory_of(verbs::Handle handle) const {
   return Memory{mr->range.map, mr->dma.device};
 }
 
+std::optional<ports::Kernel::Registered> RegPath::registered(verbs::Handle handle) const {
+  const Mr* mr = mrs_.find(handle);
+  if (mr == nullptr) return std::nullopt;
+  return ports::Kernel::Registered{mr->pd, mr->access, mr->key};
+}
+
 bool RegPath::is_on_demand(verbs::Handle handle) const {
   const Mr* mr = mrs_.find(handle);
   return mr != nullptr && mr->on_demand != nullptr;
+}
+
+int RegPath::refused_for_windows(const Mr& mr) const {
+  const int error = parts_.driver.rules->windows.bound_dereg;
+  return error != 0 && parts_.device.tables.windows_of(mr.key) != 0 ? error : 0;
 }
 
 engine::Task<verbs::Reply> RegPath::dereg_mr(verbs::Thread thread, verbs::Handle handle) {
@@ -236,8 +251,11 @@ engine::Task<verbs::Reply> RegPath::dereg_mr(verbs::Thread thread, verbs::Handle
   Bytes length;
   co_await call.work(Step::syscall, Work::registration, parts_.kernel.syscall);
   const Mr* found = mrs_.find(handle);
+  const int bound = found == nullptr ? 0 : refused_for_windows(*found);
   if (found == nullptr || found->busy) {
     reply.error = found == nullptr ? EINVAL : EBUSY;
+  } else if (bound != 0) {
+    reply.error = bound;
   } else {
     // From here on another dereg_mr of the same handle finds nothing.
     Mr mr = mrs_.remove(handle);

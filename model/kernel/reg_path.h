@@ -26,6 +26,7 @@ class RegPath : private EndedCalls {
   };
   std::optional<Memory> memory_of(verbs::Handle mr) const;
   bool is_on_demand(verbs::Handle mr) const;
+  std::optional<ports::Kernel::Registered> registered(verbs::Handle mr) const;
   /// Null: nobody is told. A LapObserver is told of each step as well.
   void set_observer(ports::RegistrationObserver* observer) {
     observer_ = observer;
@@ -41,6 +42,7 @@ class RegPath : private EndedCalls {
     Process* process = nullptr;  ///< whose pages are pinned
     Key key;
     KeyGrant grant;
+    std::uint32_t identity = 0;  ///< Grant::identity
     Bytes length;
     verbs::Access access = verbs::Access::none;
     MrPlace place;
@@ -62,6 +64,8 @@ class RegPath : private EndedCalls {
   engine::Task<int> reg_user_mr(Call& call, const verbs::RegMrRequest& request, Mr& mr);
   engine::Task<int> destroy_mr(Call& call, const Mr& mr);
   engine::Task<int> change_on_demand(Call& call, const Mr& mr, verbs::Handle pd, verbs::Access access);
+  /// The errno of deregistering an MR with windows bound to it, where the device or its driver refuses.
+  int refused_for_windows(const Mr& mr) const;
   engine::Task<int> end_key(Call& call, Key key, KeyGrant grant);
   translate::Region region_of(const Mr& mr, verbs::Handle pd, verbs::Access access) const;
   engine::Task<int> get_umem(Call& call, const verbs::RegMrRequest& request, Mr& mr);

@@ -46,6 +46,7 @@ engine::Task<verbs::Reply> RegPath::rereg_mr(verbs::Thread thread, verbs::ReregM
     reply.lkey = mr.key;
     reply.rkey = parts_.driver.rkey_of(mr.key, mr.access);
     reply.iova = mr.place.told;
+    reply.value = mr.identity;
     length = mr.length;
   }
   if (reply.error != 0) reply.value = static_cast<std::uint64_t>(verbs::Rereg::command);
@@ -141,6 +142,7 @@ engine::Task<int> RegPath::change_translation(Call& call, const verbs::RegMrRequ
     // The MR stays as it was.
   } else if (fits) {
     made.key = mr.key;
+    made.identity = mr.identity;
     made.grant = mr.grant;
     made.grant.created = true;
     co_await parts_.writer.revoke(call, mr.key, true);

@@ -19,7 +19,8 @@ namespace mtsim::kernel {
 class TableWriter {
  public:
   virtual ~TableWriter() = default;
-  /// Makes the region's key usable, which `grant` has given. 0, or ENOMEM when the NIC's tables are full or it refuses the command.
+  /// Makes the region's key usable, which `grant` has given, or that of a memory window, which has no table and comes with the command that
+  /// creates the key. 0, or ENOMEM when the NIC's tables are full or it refuses the command.
   virtual engine::Task<int> load(Call& call, const translate::Region& region, const KeyGrant& grant) = 0;
   /// Rewrites the context of a region that is loaded: other rights, another PD; its translations stay. 0, or ENOMEM. The model's tables can
   /// only be replaced as a whole, so that the lines of this one go from the NIC's cache, too.
@@ -36,6 +37,9 @@ class TableWriter {
   /// Writes entries of a table that is in use; the change must live until the end of this. `done`: they have been changed already, and only
   /// the time is wanting.
   virtual engine::Task<int> change(Call&, const translate::EntryChange&, bool /*done*/ = false) { co_return 0; }
+
+  /// Whether there is firmware that takes commands; otherwise the driver is all there is.
+  virtual bool commands() const { return true; }
 
   /// What lets only one registration at a time through, or a few, for the report.
   struct Lock {

@@ -26,6 +26,8 @@ class SoftwareWriter : public TableWriter {
     co_return writes ? 0 : ENOMEM;
   }
 
+  bool commands() const override { return false; }
+
   engine::Task<int> revoke(Call&, Key key, bool) override {
     context_.tables.commit(context_.tables.architecture().drop(key));
     co_return 0;

@@ -26,6 +26,12 @@ class UmrWriter : public TableWriter {
 
   engine::Task<int> load(Call& call, const translate::Region& region, const KeyGrant& grant) override {
     translate::TableWrites writes;
+    if (verbs::is_window(region.grant)) {
+      if (!context_.tables.architecture().build(region, writes)) co_return ENOMEM;
+      ports::Command::Request create = create_key_command(context_.params);
+      create.writes = &writes;
+      co_return co_await run_command(context_, call, create, 0);
+    }
     if (!prepare_buffer() || !context_.tables.architecture().build(region, writes)) co_return ENOMEM;
     if (!grant.created)
       if (const int error = co_await create_key(call, grant); error != 0) co_return error;

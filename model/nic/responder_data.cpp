@@ -148,7 +148,8 @@ engine::Task<verbs::Check> Responder::place_send(Qp& qp, ports::Packet& packet, 
 void Responder::accepted(Qp& qp, const ports::Packet& packet) {
   advance(qp, packet);
   if (!packet.last) return;
-  if (qp.receive) {
+  // A receive that a lost message of an unreliable connection left waits for the next message that takes one.
+  if (qp.receive && verbs::takes_receive(packet.opcode)) {
     ports::Wqe& wqe = qp.attributes.receives->at(*qp.receive);
     if (packet.opcode == verbs::Opcode::write_imm) wqe.begin = packet.stamp[arrived];
     end_receive(qp, packet, verbs::Status::SUCCESS);

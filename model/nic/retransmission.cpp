@@ -88,7 +88,8 @@ void Requester::go_back(Qp& qp, std::uint32_t index, std::uint64_t offset) {
     request.repeated = true;
     if (request.reading) --qp.reads;
     request.reading = false;
-    // What failed here behind it is found to fail again.
+    // One that had failed here already fails again when its turn comes; until then it must not hold up what is sent again before it. A
+    // change of a window that has been made stays made.
     if (request.status != verbs::Status::SUCCESS) request.answered = false;
   }
   qp.halted = false;

@@ -117,6 +117,16 @@ class Kernel : public virtual sc_core::sc_interface {
   /// The elements of the request must live until the answer.
   virtual Answer advise_mr(verbs::Thread thread, verbs::AdviseMrRequest request) = 0;
   virtual Answer dma(verbs::Thread thread, verbs::DmaRequest request) = 0;
+  /// The reply's rkey is the new window's.
+  virtual Answer alloc_mw(verbs::Thread thread, verbs::Handle pd, std::uint8_t type) = 0;
+  virtual Answer dealloc_mw(verbs::Thread thread, verbs::Handle mw) = 0;
+  /// What the process knows of an MR (struct ibv_mr); nothing when there is none of that handle.
+  struct Registered {
+    verbs::Handle pd = 0;
+    verbs::Access access = verbs::Access::none;
+    Key lkey;
+  };
+  virtual std::optional<Registered> registered(verbs::Handle mr) const = 0;
   virtual Answer create_cq(verbs::Thread thread, QueueMemory queue) = 0;
   virtual Answer destroy_cq(verbs::Thread thread, verbs::Handle cq) = 0;
   virtual Answer create_srq(verbs::Thread thread, verbs::Handle pd, QueueMemory queue) = 0;
@@ -128,6 +138,9 @@ class Kernel : public virtual sc_core::sc_interface {
   virtual Answer create_qp(verbs::Thread thread, QpObjects objects, QpAttributes attributes, QueueMemory queue) = 0;
   virtual Answer destroy_qp(verbs::Thread thread, verbs::Handle qp) = 0;
   virtual Answer modify_qp(verbs::Thread thread, verbs::Handle qp, verbs::QpState state) = 0;
+  virtual Answer query_qp(verbs::Thread thread, verbs::Handle qp) = 0;
+  /// Ends with the next asynchronous event of the host's devices.
+  virtual Answer next_event(verbs::Thread thread) = 0;
   /// Brings this QP and one of `peer`'s to RTS. The caller does the work for both sides.
   virtual Answer connect(verbs::Thread thread, verbs::Handle qp, Kernel& peer, verbs::Handle peer_qp) = 0;
 

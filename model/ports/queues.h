@@ -31,6 +31,7 @@ struct alignas(64) Wqe {
   std::uint64_t length = 0;        ///< sum of the SGE lengths; of a receive that has ended: bytes that came
   std::uint64_t remote_address = 0;
   Key rkey;
+  std::uint32_t meant = 0;           ///< identity of the registration that the program means by `rkey`; 0: unknown
   const verbs::Sge* sges = nullptr;  ///< sge_count of them: `sge`, or in the ring's own storage
 
   Time begin;  ///< when the post call began

@@ -66,7 +66,7 @@ Progress Actor::fetch() {
   if (!lookout_.waiters.empty()) wake_waiters(0);
   ++begun_;
   stage_ = Stage::issue;
-  lacking_ = false;
+  lacking_ = copied_ = false;
   wanted_ = std::max<std::uint32_t>(op_.count, 1);
   if (scene_.time == ReplayTime::asap || op_.at_ns <= 0) return Progress::done;
   const Time earliest = span(static_cast<std::uint64_t>(op_.at_ns));
@@ -99,8 +99,10 @@ bool Actor::answer() {
   }
   if (lacking_) return true;
   if (op_.kind == Kind::poll) return answer_poll();
+  if (op_.kind == Kind::copy && reply_.error == 0 && !std::exchange(copied_, true)) return false;
   record_reply();
-  judge_error(op_.expect, op_.line, op_.wr, reply_.error);
+  if (expects_answer()) judge_answer();
+  else judge_error(op_.expect, op_.line, op_.wr, reply_.error);
   if (op_.kind == Kind::fork)
     for (Actor* actor : scene_.children[op_.child]) actor->be_born(reply_.error == 0);
   return true;
@@ -132,14 +134,13 @@ Progress Actor::lack(NameId id) {
   lacking_ = true;
   scene_.observer.lacked_object(op_.kind);
   scene_.observer.called(op_.kind, EINVAL);
-  // A poll's expectation is about completions; a call that fails is never what it expects.
-  const bool expected = op_.kind == Kind::poll ? op_.expect.any : allows_error(op_.expect, EINVAL);
+  // What a poll or a question expects is an answer; a call that fails is never that.
+  const bool expected = expects_answer() ? op_.expect.any : allows_error(op_.expect, EINVAL);
   if (expected) return Progress::done;
   const Life life = id == 0 ? Life::unmade : scene_.objects[id].life;
   const char* why = life == Life::failed ? " could not be made" : life == Life::gone ? " is gone" : " has not been made";
   if (life == Life::alive) why = " is an object of another kind";
-  report(op_.line, op_.wr, op_.kind == Kind::poll ? expected_statuses(op_.expect, op_.wr) : expected_errors(op_.expect),
-         "EINVAL: " + qualified(id) + why);
+  report(op_.line, op_.wr, expects_answer() ? expected_answer() : expected_errors(op_.expect), "EINVAL: " + qualified(id) + why);
   return Progress::done;
 }
 
@@ -161,6 +162,7 @@ std::string Actor::text(std::uint64_t wr) const {
   std::string text(name(op_.kind));
   if (op_.kind == Kind::fork) return text + ' ' + scene_.names.child_name(op_.child);
   if (op_.kind == Kind::barrier) return text + ' ' + scene_.names.barrier_name(op_.barrier) + " n=" + std::to_string(op_.count);
+  if (op_.kind == Kind::event) return text + " expect=" + op_.word;
   if (op_.id != 0) text += ' ' + scene_.names.object_name(op_.id);
   if (posts(op_.kind) || (op_.kind == Kind::poll && op_.has_wr)) text += " wr=" + std::to_string(wr);
   else if (op_.kind == Kind::poll && op_.idle) text += " idle=" + std::to_string(op_.number);

@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <set>
 #include <string>
@@ -64,12 +65,20 @@ class Actor final : public verbs::Caller {
       std::size_t sges = 0;  ///< how many of the list's scatter elements are its
       Expectation expect;
     };
+    /// What a window's name stood for before a bind in the list.
+    struct Rebound {
+      std::size_t line = 0;
+      NameId window = 0;
+      Object before;
+    };
     NameId queue = 0;                          ///< the QP or SRQ; 0: not in use
     Kind kind = Kind::post_send;               ///< how it goes down
     std::size_t size = 0;                      ///< requests in it
     std::vector<verbs::SendRequest> sends;     ///< with post_send
     std::vector<verbs::RecvRequest> receives;  ///< with the others
     std::vector<verbs::Sge> sges;
+    std::deque<verbs::Bind> binds;  ///< which requests point to
+    std::vector<Rebound> rebound;
     std::vector<Line> lines;  ///< one a request; only grows, so that expectations keep their capacity
   };
 
@@ -87,6 +96,9 @@ class Actor final : public verbs::Caller {
   verbs::Progress issue_reg_mr();
   verbs::Progress issue_rereg_mr();
   verbs::Progress issue_advise_mr();
+  verbs::Progress issue_copy();
+  verbs::Progress issue_alloc_mw();
+  verbs::Progress issue_bind_mw();
   verbs::Progress issue_create_qp();
   verbs::Progress issue_create_srq();
   verbs::Progress issue_connect();
@@ -96,10 +108,22 @@ class Actor final : public verbs::Caller {
   void record_reply();
   void record_made();
   void record_gone();
+  /// The window's name stands for another key and place from now on.
+  void rebind(NameId window, mtsim::Key key, Iova address, verbs::Access access);
+
+  // What devices are asked (actor_ask.cpp).
+  /// Whether what the line expects is not how its call ends.
+  bool expects_answer() const { return op_.kind == Kind::poll || op_.kind == Kind::query_qp || op_.kind == Kind::event; }
+  std::string expected_answer() const;
+  bool is_answer_expected() const;
+  void judge_answer();
 
   // Work requests (actor_post.cpp).
   verbs::Progress issue_post();
   void append_request(List&);
+  /// 0, or the name of the object that is lacking.
+  [[gnu::noinline]] std::optional<NameId> append_window_work(List&, verbs::SendRequest&);
+  void undo_binds(List&, std::size_t accepted);
   template <class Request>
   static void attach_sges(const List&, std::vector<Request>&);
   verbs::Progress submit(List&);
@@ -146,9 +170,11 @@ class Actor final : public verbs::Caller {
   std::uint64_t begun_ = 0;
   bool unborn_ = false;         ///< its process has not been forked
   bool exhausted_ = false;      ///< the cursor has come to its end
+  bool copied_ = false;         ///< of a copy: what is copied has been read
   bool lacking_ = false;        ///< the current line lacks an object and has failed
   verbs::RegMrRequest reg_mr_;  ///< of the call under way
   verbs::ReregMrRequest rereg_mr_;
+  verbs::BindMwRequest bind_mw_;
   verbs::ForkRequest fork_;
   std::vector<verbs::Thread> fork_threads_;
   std::vector<verbs::Sge> advised_;  ///< of the advise_mr under way

@@ -1,4 +1,4 @@
-// Actors call the process's memory and the device's objects, and note in the table of objects what came of it.
+// Actors make and remove the device's objects, and note in the table of objects what came of it.
 #include <cassert>
 
 #include "program/actor.h"
@@ -41,6 +41,14 @@ Progress Actor::issue_call() {
     case Kind::dma:
       op_.dma.mr = scene_.objects.handle(op_.id, ObjectKind::mr);
       return op_.dma.mr == 0 ? lack(op_.id) : device_->dma(thread_, op_.dma, reply_, *this);
+    case Kind::copy:
+      return issue_copy();
+    case Kind::alloc_mw:
+      return issue_alloc_mw();
+    case Kind::bind_mw:
+      return issue_bind_mw();
+    case Kind::event:
+      return device_->next_event(thread_, reply_, *this);
     case Kind::create_srq:
       return issue_create_srq();
     case Kind::create_qp:
@@ -49,30 +57,6 @@ Progress Actor::issue_call() {
       return issue_connect();
     default:
       return issue_release();
-  }
-}
-
-Progress Actor::issue_memory() {
-  const Object& o = scene_.objects[op_.id];
-  const bool there = o.life == Life::alive || (o.life == Life::gone && o.gone_in != process_);
-  if (!there || o.kind != ObjectKind::buf) return lack(op_.id);
-  const std::uint64_t rest = op_.offset < o.length.raw ? o.length.raw - op_.offset : 0;
-  const Bytes length(op_.whole ? rest : op_.length);
-  const Va address = o.address + Bytes(op_.offset);
-  const auto advise = [&](verbs::Advice advice) { return device_->madvise(thread_, address, length, advice, reply_, *this); };
-  switch (op_.kind) {
-    case Kind::munmap:
-      return device_->munmap(thread_, address, length, reply_, *this);
-    case Kind::mprotect:
-      return device_->mprotect(thread_, address, length, op_.mmap.readable, op_.mmap.writable, reply_, *this);
-    case Kind::madvise:
-      return advise(static_cast<verbs::Advice>(madvise_words().find(op_.word)));
-    case Kind::swapout:
-      return advise(verbs::Advice::pageout);
-    case Kind::migrate:
-      return advise(verbs::Advice::migrate);
-    default:
-      return device_->touch(thread_, address, length, op_.flag, reply_, *this);
   }
 }
 
@@ -155,13 +139,6 @@ Progress Actor::issue_connect() {
   return device_->connect(thread_, qp, *scene_.devices[scene_.names.host_of(op_.peer)], peer, reply_, *this);
 }
 
-Progress Actor::issue_fork() {
-  fork_threads_.clear();
-  for (const Actor* actor : scene_.children[op_.child]) fork_threads_.push_back(actor->thread_);
-  fork_ = {scene_.names.child_name(op_.child), fork_threads_};
-  return device_->fork(thread_, fork_, reply_, *this);
-}
-
 Progress Actor::issue_release() {
   const auto with = [&](ObjectKind kind, auto call) -> Progress {
     const verbs::Handle handle = scene_.objects.handle(op_.id, kind);
@@ -172,6 +149,10 @@ Progress Actor::issue_release() {
       return with(ObjectKind::pd, [&](auto h) { return device_->dealloc_pd(thread_, h, reply_, *this); });
     case Kind::dereg_mr:
       return with(ObjectKind::mr, [&](auto h) { return device_->dereg_mr(thread_, h, reply_, *this); });
+    case Kind::dealloc_mw:
+      return with(ObjectKind::mw, [&](auto h) { return device_->dealloc_mw(thread_, h, reply_, *this); });
+    case Kind::query_qp:
+      return with(ObjectKind::qp, [&](auto h) { return device_->query_qp(thread_, h, reply_, *this); });
     case Kind::destroy_cq:
       return with(ObjectKind::cq, [&](auto h) { return device_->destroy_cq(thread_, h, reply_, *this); });
     case Kind::destroy_srq:
@@ -192,6 +173,7 @@ void Actor::record_reply() {
     case Kind::alloc_pd:
     case Kind::create_cq:
     case Kind::reg_mr:
+    case Kind::alloc_mw:
     case Kind::create_srq:
     case Kind::create_qp:
       return record_made();
@@ -223,6 +205,11 @@ void Actor::record_made() {
       o.length = reg_mr_.length;
       o.lkey = reply_.lkey;
       o.rkey = reply_.rkey;
+      o.identity = static_cast<std::uint32_t>(reply_.value);
+      break;
+    case Kind::alloc_mw:
+      o.kind = ObjectKind::mw;
+      o.rkey = reply_.rkey;
       break;
     case Kind::create_srq:
       o.kind = ObjectKind::srq;
@@ -249,6 +236,7 @@ void Actor::record_gone() {
     case Kind::rereg_mr:
       o.lkey = reply_.lkey;
       o.rkey = reply_.rkey;
+      o.identity = static_cast<std::uint32_t>(reply_.value);
       if (!rereg_mr_.translation) break;
       o.address = rereg_mr_.address;
       o.iova = reply_.iova;
@@ -259,8 +247,13 @@ void Actor::record_gone() {
       o.life = Life::gone;
       o.gone_in = process_;
       break;
+    case Kind::bind_mw:
+      rebind(op_.id, reply_.rkey, bind_mw_.address, bind_mw_.access);
+      if (op_.has_wr) requests_.posted(op_.wr, scene_.objects[op_.qp].queue);
+      break;
     case Kind::dealloc_pd:
     case Kind::dereg_mr:
+    case Kind::dealloc_mw:
       o.life = Life::gone;
       break;
     case Kind::destroy_cq:

@@ -10,10 +10,18 @@
 
 #include "program/actor.h"
 #include "program/expect.h"
+#include "program/trace_words.h"
 
 namespace mtsim::program {
 
 using verbs::Progress;
+
+namespace {
+
+/// `hazard=` names them in their order.
+std::string hazard_text(verbs::Hazard hazard) { return std::string("hazard=").append(hazard_words()[static_cast<std::size_t>(hazard)]); }
+
+}  // namespace
 
 Progress Actor::issue_poll() {
   const verbs::Handle cq = scene_.objects.handle(op_.id, ObjectKind::cq);
@@ -110,6 +118,8 @@ void Actor::judge(const verbs::Completion& c) {
   --wanted_;
   // With `wr=` the line speaks of its own request, also where the completion of another receive of its shared queue stands for it.
   const std::uint64_t wr = op_.has_wr ? op_.wr : c.wr;
+  if (op_.hazard != Op::Hazard::unsaid && static_cast<unsigned>(op_.hazard) - 1 != static_cast<unsigned>(c.hazard)) [[unlikely]]
+    report(op_.line, wr, hazard_text(static_cast<verbs::Hazard>(static_cast<unsigned>(op_.hazard) - 1)), hazard_text(c.hazard));
   if (allows_status(op_.expect, wr, c.status)) return;
   std::string got(verbs::name(c.status));
   if (!op_.has_wr || c.wr != wr) got += " of wr=" + std::to_string(c.wr);

@@ -8,10 +8,17 @@
 #include <cerrno>
 
 #include "program/actor.h"
+#include "verbs/rules.h"
 
 namespace mtsim::program {
 
 using verbs::Progress;
+
+namespace {
+
+constexpr verbs::OpcodeSet handles_windows(verbs::Opcode::bind_mw, verbs::Opcode::local_inv, verbs::Opcode::send_inv);
+
+}  // namespace
 
 Progress Actor::issue_post() {
   requests_.passed(thread_, op_.wr);
@@ -47,6 +54,10 @@ void Actor::clear(List& list) {
   list.sends.clear();
   list.receives.clear();
   list.sges.clear();
+  if (!list.binds.empty()) [[unlikely]] {
+    list.binds.clear();
+    list.rebound.clear();
+  }
   --open_lists_;
 }
 
@@ -86,6 +97,10 @@ void Actor::append_request(List& list) {
       if (!address) return give_up(op_.to.object);
       request.remote_address = *address;
       if (!objects.key(op_.to_key, op_.to, KeyPlace::remote, request.rkey)) return give_up(op_.to_key.object);
+      request.meant = objects.meant(op_.to_key, op_.to);
+    }
+    if (handles_windows.has(op_.opcode)) [[unlikely]] {
+      if (const auto lacking = append_window_work(list, request)) return give_up(*lacking);
     }
     request.immediate = op_.immediate;
     request.compare = op_.compare;
@@ -149,6 +164,8 @@ void Actor::answer_post() {
   const std::size_t accepted = reply_.error == 0 ? list.size : reply_.value;
   assert(accepted <= list.size && "a device posts no more than it was given");
   const std::uint32_t queue = queue_of(list);
+  if (!list.rebound.empty()) [[unlikely]]
+    undo_binds(list, accepted);
   for (std::size_t i = 0; i < list.size && i <= accepted; ++i) {
     const List::Line& line = list.lines[i];
     if (i < accepted && list.kind != Kind::post_srq) requests_.posted(line.wr, queue);

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "program/trace_words.h"
+
 namespace mtsim::program {
 
 namespace {
@@ -43,6 +45,16 @@ std::string expected_errors(const Expectation& e) {
   if (!e.given) return "ok";
   if (e.any) return "anything";
   return alternatives(e.words, [](std::int32_t error) { return verbs::errno_name(error); });
+}
+
+std::string expected_states(const Expectation& e) {
+  if (e.any) return "anything";
+  return alternatives(e.words, [](std::int32_t state) { return verbs::name(static_cast<verbs::QpState>(state)); });
+}
+
+std::string expected_events(const Expectation& e) {
+  if (e.any) return "anything";
+  return alternatives(e.words, [](std::int32_t event) { return event_words()[static_cast<std::size_t>(event)]; });
 }
 
 std::string expected_statuses(const Expectation& e, std::uint64_t wr) {

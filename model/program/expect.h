@@ -17,6 +17,9 @@ bool allows_status(const Expectation&, std::uint64_t wr, verbs::Status);
 
 /// `ok`, `EINVAL|ENOMEM`, `anything`: what allows_error accepts.
 std::string expected_errors(const Expectation&);
+/// The same of states of a QP and of events.
+std::string expected_states(const Expectation&);
+std::string expected_events(const Expectation&);
 /// The same for the completion of request `wr`.
 std::string expected_statuses(const Expectation&, std::uint64_t wr);
 

@@ -21,11 +21,12 @@ struct Object {
   ObjectKind kind = ObjectKind::none;
   Life life = Life::unmade;
   verbs::Handle handle = 0;
-  Va address;  ///< buf and mr: the first byte as the process sees it
+  Va address;  ///< buf, mr and mw: the first byte as the process sees it
   Bytes length;
-  std::uint32_t gone_in = 0;  ///< buf: the process that unmapped it; copies of processes still have theirs
-  Iova iova;                  ///< mr: the first byte as operations see it; buf: the same as `address`
-  mtsim::Key lkey, rkey;
+  std::uint32_t gone_in = 0;     ///< buf: the process that unmapped it; copies of processes still have theirs
+  Iova iova;                     ///< mr, mw: the first byte as operations see it; buf: the same as `address`
+  mtsim::Key lkey, rkey;         ///< mw: rkey as of the last bind that was accepted
+  std::uint32_t identity = 0;    ///< mr: of its registration (Grant::identity)
   std::uint32_t queue = 0;       ///< qp: its send queue in the host's Requests; srq: itself
   std::uint32_t recv_queue = 0;  ///< qp: its receive queue there
 };
@@ -68,6 +69,11 @@ class Objects {
     if (ref.form == KeyRef::Form::omitted) out = id == 0 ? mtsim::Key() : key_in_place(o, place);
     else out = changed_key(o, ref, place);
     return id == 0 || was_made(o);
+  }
+  /// The registration that a key in the place of an rkey means, where it is that of an MR as it stands; else 0.
+  std::uint32_t meant(const KeyRef& ref, const AddressRef& addressed) const {
+    if (ref.form == KeyRef::Form::raw || (ref.add | ref.flip) != 0) return 0;
+    return objects_[ref.form == KeyRef::Form::omitted ? addressed.object : ref.object].identity;
   }
 
  private:

@@ -5,6 +5,7 @@
 namespace mtsim::results {
 
 void LatencyTable::merge(const LatencyTable& other) {
+  if (other.steps_.empty()) return;
   if (steps_.empty()) *this = LatencyTable(other.steps_);
   assert(steps_ == other.steps_);
   latency_.merge(other.latency_);

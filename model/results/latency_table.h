@@ -48,7 +48,8 @@ class LatencyTable {
     if (recent_sum_ >> 62 != 0) [[unlikely]]
       settle();
   }
-  /// Adds the operations of a table with the same steps; a table without steps takes over those of `other`.
+  /// Adds the operations of a table with the same steps; a table without steps takes over those of `other`, and one
+  /// without steps adds nothing.
   void merge(const LatencyTable& other);
 
   const std::vector<std::string>& steps() const { return steps_; }

@@ -46,6 +46,7 @@ void Host::wire(const Adapter& adapter, ports::Network& network) {
   adapter.nic.mmio(adapter.pcie);
   adapter.nic.network(network);
   adapter.nic.log(operations);
+  adapter.nic.events(kernel);
   kernel.command(adapter.nic.firmware);
   kernel.umr(adapter.nic.firmware);
   kernel.tables(adapter.nic.walker);

@@ -91,6 +91,16 @@ class WatchedDevice final : public verbs::Device {
   Progress advise_mr(Thread t, const verbs::AdviseMrRequest& m, Reply& r, Caller& c) override {
     return pass(t, "advise_mr", r, c, [&](Caller& w) { return inner_.advise_mr(t, m, r, w); });
   }
+  Progress alloc_mw(Thread t, Handle pd, std::uint8_t type, Reply& r, Caller& c) override {
+    return pass(t, "alloc_mw", r, c, [&](Caller& w) { return inner_.alloc_mw(t, pd, type, r, w); });
+  }
+  Progress dealloc_mw(Thread t, Handle mw, Reply& r, Caller& c) override {
+    return pass(t, "dealloc_mw", r, c, [&](Caller& w) { return inner_.dealloc_mw(t, mw, r, w); });
+  }
+  Progress bind_mw(Thread t, const verbs::BindMwRequest& b, Reply& r, Caller& c) override {
+    return pass(
+        t, "bind_mw", r, c, [&](Caller& w) { return inner_.bind_mw(t, b, r, w); }, b.qp);
+  }
   Progress create_cq(Thread t, std::uint32_t n, Reply& r, Caller& c) override {
     return pass(t, "create_cq", r, c, [&](Caller& w) { return inner_.create_cq(t, n, r, w); });
   }
@@ -118,6 +128,13 @@ class WatchedDevice final : public verbs::Device {
     return pass(
         t, s == verbs::QpState::reset ? "modify_qp reset" : "modify_qp", r, c, [&](Caller& w) { return inner_.modify_qp(t, qp, s, r, w); },
         qp);
+  }
+  Progress query_qp(Thread t, Handle qp, Reply& r, Caller& c) override {
+    return pass(
+        t, "query_qp", r, c, [&](Caller& w) { return inner_.query_qp(t, qp, r, w); }, qp);
+  }
+  Progress next_event(Thread t, Reply& r, Caller& c) override {
+    return pass(t, "event", r, c, [&](Caller& w) { return inner_.next_event(t, r, w); });
   }
   Progress post_send(Thread t, Handle qp, std::span<const verbs::SendRequest> s, Reply& r, Caller& c) override {
     return pass(

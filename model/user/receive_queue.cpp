@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <numeric>
 
 namespace mtsim::user {
@@ -14,21 +13,25 @@ constexpr std::uint32_t most_sges = 32;          ///< max_sge: a receive has 512
 
 }  // namespace
 
-std::optional<ReceiveCapacity> ReceiveCapacity::grant(std::uint32_t requests, std::uint32_t sges, bool shared) {
+std::optional<ReceiveCapacity> ReceiveCapacity::grant(std::uint32_t requests, std::uint32_t sges, bool shared,
+                                                      const verbs::Rules::Posting& posting) {
   if (requests > largest_queue || sges > most_sges || (shared && requests == 0)) return std::nullopt;
   ReceiveCapacity granted;
   // A shared queue keeps one element free.
-  granted.requests = requests == 0 ? 0 : std::bit_ceil(requests + (shared ? 1 : 0)) - (shared ? 1 : 0);
+  const std::uint32_t spare = shared || posting.power_of_two_less_one ? 1 : 0;
+  granted.requests = requests == 0 ? 0 : std::bit_ceil(requests + spare) - spare;
   granted.sges = sges;
   const std::uint32_t bytes = segment_bytes * sges + (shared ? segment_bytes : 0);
   granted.stride = Bytes(std::bit_ceil(std::max(bytes, shared ? 2 * segment_bytes : segment_bytes)));
   return granted;
 }
 
-ReceiveQueue::ReceiveQueue(Pa base, const ReceiveCapacity& capacity)
+ReceiveQueue::ReceiveQueue(Pa base, const ReceiveCapacity& capacity, bool shared, std::shared_ptr<const verbs::Rules> rules)
     : ring_(std::make_shared<ports::ReceiveRing>(base, base + Bytes(round_up(capacity.stride.raw * capacity.requests, page_bytes.raw)),
                                                  capacity.requests, capacity.sges, capacity.stride)),
       capacity_(capacity),
+      shared_(shared),
+      rules_(std::move(rules)),
       free_(capacity.requests) {
   reset();
 }
@@ -39,18 +42,18 @@ void ReceiveQueue::reset() {
   freed_ = free_.size();
 }
 
-/// The order of rdma-core providers/mlx5/qp.c, mlx5_post_recv, and srq.c, mlx5_post_srq_recv.
 int ReceiveQueue::check(const verbs::RecvRequest& request) const {
-  if (!ready_) return EINVAL;
-  if (freed_ == used_) return ENOMEM;
-  return request.sges.size() > capacity_.sges ? EINVAL : 0;
+  const verbs::ReceiveQueueView view{shared_, most_sges_ >= 0, static_cast<std::uint32_t>(freed_ - used_), capacity_.sges};
+  return verbs::check_post_recv(view, request, *rules_).error;
 }
 
 ReceiveQueue::Posted ReceiveQueue::post(std::span<const verbs::RecvRequest> requests) {
   Posted posted;
   for (const verbs::RecvRequest& request : requests) {
-    posted.error = check(request);
-    if (posted.error != 0) break;
+    if (freed_ == used_ || static_cast<std::int64_t>(request.sges.size()) > most_sges_) [[unlikely]] {
+      posted.error = check(request);
+      if (posted.error != 0) break;
+    }
     write(request);
     ++posted.accepted;
   }

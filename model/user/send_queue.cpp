@@ -1,8 +1,8 @@
 #include "user/send_queue.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <cerrno>
 
 #include "verbs/judge.h"
 
@@ -18,11 +18,18 @@ constexpr std::uint32_t inline_header_bytes = 4;
 constexpr std::uint32_t overhead_bytes = 16 + 48 + 64 + 64;
 constexpr std::uint32_t largest_request_bytes = 1024;  ///< max_sq_desc_sz
 constexpr std::uint32_t largest_ring_blocks = 32'768;  ///< max_send_wqebb
-/// Control segment, remote address segment, atomic segment: what a request has before its data.
-std::uint32_t header_bytes(verbs::Opcode opcode) {
-  if (verbs::is_send(opcode)) return 16;
-  return verbs::is_atomic(opcode) ? 16 + 16 + 16 : 16 + 16;
-}
+/// What a request has before its data: control segment, remote address segment, atomic segment; of an invalidation and a bind control, UMR
+/// control and mkey segments, and of a bind that opens something the list as well (set_bind_wr).
+constexpr std::uint32_t list_bytes = 64;
+constexpr auto header_bytes = [] {
+  std::array<std::uint32_t, verbs::opcode_count> bytes{};
+  for (unsigned i = 0; i < bytes.size(); ++i) {
+    const auto opcode = static_cast<verbs::Opcode>(i);
+    bytes[i] = verbs::is_send(opcode) ? 16 : verbs::is_atomic(opcode) ? 16 + 16 + 16 : 16 + 16;
+    if (opcode == verbs::Opcode::bind_mw || opcode == verbs::Opcode::local_inv) bytes[i] = 16 + 48 + 64;
+  }
+  return bytes;
+}();
 
 std::uint64_t payload(const verbs::SendRequest& request) {
   std::uint64_t sum = 0;
@@ -32,9 +39,16 @@ std::uint64_t payload(const verbs::SendRequest& request) {
 
 }  // namespace
 
-std::optional<SendCapacity> SendCapacity::grant(std::uint32_t requests, std::uint32_t sges, std::uint32_t inline_bytes) {
+std::optional<SendCapacity> SendCapacity::grant(std::uint32_t requests, std::uint32_t sges, std::uint32_t inline_bytes,
+                                                const verbs::Rules::Posting& posting) {
   // Checked first, so that nothing below can overflow.
   if (requests > largest_ring_blocks || sges > largest_request_bytes || inline_bytes > largest_request_bytes) return std::nullopt;
+  if (posting.inline_shares_elements) {
+    // rxe_qp_init_req
+    inline_bytes = std::max(inline_bytes, sges * segment_bytes);
+    sges = inline_bytes / segment_bytes;
+  }
+  if (posting.power_of_two_less_one && requests != 0) requests = std::bit_ceil(requests + 1) - 1;
   const std::uint64_t with_inline = inline_bytes == 0 ? 0 : overhead_bytes + round_up(inline_header_bytes + inline_bytes, segment_bytes);
   const std::uint64_t bytes = round_up(std::max<std::uint64_t>(overhead_bytes + sges * segment_bytes, with_inline), block_bytes);
   if (bytes > largest_request_bytes) return std::nullopt;
@@ -43,29 +57,40 @@ std::optional<SendCapacity> SendCapacity::grant(std::uint32_t requests, std::uin
   SendCapacity granted;
   granted.requests = static_cast<std::uint32_t>(requests == 0 ? 0 : ring / bytes);
   granted.sges = sges;
-  granted.inline_bytes = static_cast<std::uint32_t>(bytes) - overhead_bytes - inline_header_bytes;
+  if (posting.power_of_two_less_one) granted.requests = requests;
+  granted.inline_bytes =
+      posting.inline_shares_elements ? inline_bytes : static_cast<std::uint32_t>(bytes) - overhead_bytes - inline_header_bytes;
   granted.blocks = static_cast<std::uint32_t>(bytes / block_bytes);
   return granted;
 }
 
-SendQueue::SendQueue(Pa base, const SendCapacity& capacity, bool signal_all)
+SendQueue::SendQueue(Pa base, const SendCapacity& capacity, bool signal_all, verbs::QpType type, std::shared_ptr<const verbs::Rules> rules)
     : ring_(std::make_shared<ports::SendRing>(base, capacity.requests, capacity.sges, capacity.blocks)),
       capacity_(capacity),
-      signal_all_(signal_all) {}
+      signal_all_(signal_all),
+      type_(type),
+      plain_(verbs::plain_opcodes(type, *rules)),
+      rules_(std::move(rules)) {}
 
-/// The order of rdma-core providers/mlx5/qp.c, _mlx5_post_send. Keys, ranges and rights are not looked at here.
+bool SendQueue::plain(const verbs::SendRequest& request) const {
+  if (head_ - tail_ >= capacity_.requests || static_cast<std::int64_t>(request.sges.size()) > most_sges_) return false;
+  if (!has(request.flags, Send::inline_data)) [[likely]]
+    return plain_.gathered.has(request.opcode);
+  return plain_.inlined.has(request.opcode) && payload(request) <= capacity_.inline_bytes;
+}
+
 int SendQueue::check(const verbs::SendRequest& request) const {
-  if (head_ - tail_ >= capacity_.requests) return ENOMEM;
-  if (!ready_ || request.sges.size() > capacity_.sges) return ENOMEM;
-  if (has(request.flags, Send::inline_data) && payload(request) > capacity_.inline_bytes) return ENOMEM;
-  return 0;
+  const verbs::SendQueueView view{type_, most_sges_ >= 0, capacity_.requests - (head_ - tail_), capacity_.sges, capacity_.inline_bytes};
+  return verbs::check_post_send(view, request, *rules_).error;
 }
 
 SendQueue::Posted SendQueue::post(std::span<const verbs::SendRequest> requests, Time begin, Time now, Time waited) {
   Posted posted;
   for (const verbs::SendRequest& request : requests) {
-    posted.error = check(request);
-    if (posted.error != 0) break;
+    if (!plain(request)) [[unlikely]] {
+      posted.error = check(request);
+      if (posted.error != 0) break;
+    }
     write(request, begin, now);
     ring_->at(head_ - 1).waits.add(ports::Step::posted, ports::Cause::cpu, waited);
     ++posted.accepted;
@@ -88,9 +113,14 @@ void SendQueue::write(const verbs::SendRequest& request, Time begin, Time now) {
   wqe.sges = storage.data();
   const std::uint64_t data = has(request.flags, Send::inline_data) ? round_up(inline_header_bytes + wqe.length, segment_bytes)
                                                                    : std::uint64_t(wqe.sge_count) * segment_bytes;
-  wqe.basic_blocks = static_cast<std::uint32_t>(ceil_div(header_bytes(wqe.opcode) + data, block_bytes));
+  wqe.basic_blocks = static_cast<std::uint32_t>(ceil_div(header_bytes[unsigned(wqe.opcode)] + data, block_bytes));
   wqe.remote_address = request.remote_address;
   wqe.rkey = request.rkey;
+  wqe.meant = request.meant;
+  if (request.bind != nullptr) [[unlikely]] {
+    ports::put_bind(wqe, *request.bind);
+    if (request.bind->length.raw != 0) wqe.basic_blocks += list_bytes / block_bytes;
+  }
   wqe.begin = begin;
   wqe.stamp[unsigned(ports::Step::posted)] = now;
   ++head_;

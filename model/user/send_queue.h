@@ -11,37 +11,40 @@
 #include "user/provider_params.h"
 #include "user/work_queue.h"
 #include "verbs/device.h"
+#include "verbs/posting.h"
 
 namespace mtsim::user {
 
-/// What mlx5 grants a send queue (rdma-core providers/mlx5/verbs.c, mlx5_calc_sq_size): the ring is a power of two of bytes, and what its
-/// rounding leaves over is granted too.
+/// What a send queue is granted. mlx5 (rdma-core providers/mlx5/verbs.c, mlx5_calc_sq_size): the ring is a power of two of bytes, and what
+/// its rounding leaves over is granted too. rxe: as its rule set says; the room of its requests here is that of mlx5's.
 struct SendCapacity {
   std::uint32_t requests = 0;      ///< at least what was asked for
-  std::uint32_t sges = 0;          ///< exactly what was asked for
+  std::uint32_t sges = 0;          ///< mlx5: exactly what was asked for
   std::uint32_t inline_bytes = 0;  ///< at least what was asked for
   std::uint32_t blocks = 1;        ///< 64-byte units of the largest request
   Bytes ring_bytes() const { return Bytes(std::uint64_t(requests) * blocks * 64); }
 
   /// Nothing when the device has no queue of that size (EINVAL).
-  static std::optional<SendCapacity> grant(std::uint32_t requests, std::uint32_t sges, std::uint32_t inline_bytes);
+  static std::optional<SendCapacity> grant(std::uint32_t requests, std::uint32_t sges, std::uint32_t inline_bytes,
+                                           const verbs::Rules::Posting& posting = {});
 };
 
 class SendQueue final : public WorkQueue {
  public:
-  SendQueue(Pa base, const SendCapacity& capacity, bool signal_all);
+  SendQueue(Pa base, const SendCapacity& capacity, bool signal_all, verbs::QpType type = verbs::QpType::rc,
+            std::shared_ptr<const verbs::Rules> rules = verbs::the_ib_rules());
 
   const std::shared_ptr<ports::SendRing>& ring() const { return ring_; }
   std::uint32_t producer() const { return head_; }
 
   /// Whether the library knows the QP to be in RTS or beyond: it looks at what was set, not at what the device came to.
-  void set_ready(bool ready) { ready_ = ready; }
+  void set_ready(bool ready) { most_sges_ = ready ? static_cast<std::int64_t>(capacity_.sges) : -1; }
 
   struct Posted {
     int error = 0;  ///< of the first request that was refused
     std::uint32_t accepted = 0;
   };
-  /// Writes requests into the ring until one is refused. ENOMEM: the QP is below RTS, the ring is full, too many SGEs, too much inline.
+  /// Writes requests into the ring until one is refused, as the rules say (verbs/posting.h).
   /// `waited`: for a CPU, between `begin` and `now`.
   Posted post(std::span<const verbs::SendRequest> requests, Time begin, Time now, Time waited);
   /// 64-byte units that the newest request takes.
@@ -55,14 +58,19 @@ class SendQueue final : public WorkQueue {
   void reset() { head_ = tail_ = 0; }
 
  private:
-  int check(const verbs::SendRequest& request) const;
+  /// Nothing but room, state, elements and inline bytes has to be looked at, and they are in order.
+  bool plain(const verbs::SendRequest& request) const;
+  [[gnu::noinline]] int check(const verbs::SendRequest& request) const;
   void write(const verbs::SendRequest& request, Time begin, Time now);
 
   std::shared_ptr<ports::SendRing> ring_;
   SendCapacity capacity_;
   bool signal_all_;
-  bool ready_ = false;
+  verbs::QpType type_;
+  verbs::PlainOpcodes plain_;
+  std::int64_t most_sges_ = -1;        ///< as mlx5's qp_state_max_gs: -1 as long as the QP is not ready
   std::uint32_t head_ = 0, tail_ = 0;  ///< indices run on
+  std::shared_ptr<const verbs::Rules> rules_;
 };
 
 /// CPU time of one call of ibv_post_send.

@@ -56,6 +56,10 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
   verbs::Progress dereg_mr(verbs::Thread, verbs::Handle mr, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress advise_mr(verbs::Thread, const verbs::AdviseMrRequest&, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress dma(verbs::Thread, const verbs::DmaRequest&, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress alloc_mw(verbs::Thread, verbs::Handle pd, std::uint8_t type, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress dealloc_mw(verbs::Thread, verbs::Handle mw, verbs::Reply&, verbs::Caller&) override;
+  /// EINVAL also for objects that are not there.
+  verbs::Progress bind_mw(verbs::Thread, const verbs::BindMwRequest&, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress create_cq(verbs::Thread, std::uint32_t depth, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress destroy_cq(verbs::Thread, verbs::Handle cq, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress create_srq(verbs::Thread, const verbs::CreateSrqRequest&, verbs::Reply&, verbs::Caller&) override;
@@ -66,6 +70,8 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
   verbs::Progress connect(verbs::Thread, verbs::Handle qp, verbs::Device& peer, verbs::Handle peer_qp, verbs::Reply&,
                           verbs::Caller&) override;
   verbs::Progress modify_qp(verbs::Thread, verbs::Handle qp, verbs::QpState, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress query_qp(verbs::Thread, verbs::Handle qp, verbs::Reply&, verbs::Caller&) override;
+  verbs::Progress next_event(verbs::Thread, verbs::Reply&, verbs::Caller&) override;
 
   verbs::Progress post_send(verbs::Thread, verbs::Handle qp, std::span<const verbs::SendRequest>, verbs::Reply&, verbs::Caller&) override;
   verbs::Progress post_recv(verbs::Thread, verbs::Handle qp, std::span<const verbs::RecvRequest>, verbs::Reply&, verbs::Caller&) override;
@@ -117,6 +123,13 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
     QueueBuffer buffer{};
   };
 
+  /// struct ibv_mw
+  struct Mw {
+    bool alive = false;
+    verbs::WindowView view{};
+    Key rkey{};
+  };
+
   verbs::Progress spawn(verbs::Thread thread, engine::Flow flow) {
     in_call_[thread] = true;
     cpus->boundary(thread);
@@ -134,6 +147,7 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
   Cq* find_cq(verbs::Handle cq) { return cq < cqs_.size() && cqs_[cq].alive ? &cqs_[cq] : nullptr; }
   Qp* find_qp(verbs::Handle qp) { return qp < qp_at_.size() && qp_at_[qp] != nullptr && qp_at_[qp]->alive ? qp_at_[qp] : nullptr; }
   Srq* find_srq(verbs::Handle srq) { return srq < srqs_.size() && srqs_[srq].alive ? &srqs_[srq] : nullptr; }
+  Mw* find_mw(verbs::Handle mw) { return mw < mws_.size() && mws_[mw].alive ? &mws_[mw] : nullptr; }
   std::optional<Pa> allocate(Bytes length);
   /// Lays out the rings of a QP's queues: an errno.
   int lay_out(const verbs::CreateQpRequest& request, Qp& qp);
@@ -167,6 +181,11 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
   engine::Flow destroy_qp_flow(verbs::Thread, verbs::Handle, verbs::Reply&, verbs::Caller&);
   engine::Flow modify_qp_flow(verbs::Thread, verbs::Handle, verbs::QpState, verbs::Reply&, verbs::Caller&);
   engine::Flow connect_flow(verbs::Thread, verbs::Handle, SimDevice& peer, verbs::Handle peer_qp, verbs::Reply&, verbs::Caller&);
+  engine::Flow alloc_mw_flow(verbs::Thread, verbs::Handle pd, std::uint8_t type, verbs::Reply&, verbs::Caller&);
+  engine::Flow dealloc_mw_flow(verbs::Thread, verbs::Handle, verbs::Reply&, verbs::Caller&);
+  engine::Flow bind_mw_flow(verbs::Thread, verbs::BindMwRequest, verbs::Bind, verbs::Reply&, verbs::Caller&);
+  /// Into the ring and on with the doorbell, `span` of CPU time after `begin` or later.
+  void submit(Qp& qp, std::span<const verbs::SendRequest> requests, Time begin, Time span, verbs::Reply& reply);
   engine::Flow post_flow(verbs::Thread, Qp&, std::span<const verbs::SendRequest>, verbs::Reply&, verbs::Caller&);
   engine::Flow receive_flow(verbs::Thread, ReceiveQueue&, std::uint32_t qpn, std::span<const verbs::RecvRequest>, verbs::Reply&,
                             verbs::Caller&);
@@ -184,6 +203,7 @@ class SimDevice : public sc_core::sc_module, public verbs::Device {
   // By handle; handle 0 and objects that are gone leave their places empty. Flows keep references, so places do not move.
   std::deque<Cq> cqs_{1};
   std::deque<Srq> srqs_{1};
+  std::deque<Mw> mws_{1};
   std::deque<Qp> qps_{1};
   std::vector<Qp*> qp_at_;  ///< the same by handle, for every post: a deque's index costs more than the rest of the look-up
 };

@@ -73,7 +73,7 @@ engine::Flow SimDevice::destroy_cq_flow(Thread thread, Handle cq, Reply& reply, 
 }
 
 Progress SimDevice::create_srq(Thread t, const verbs::CreateSrqRequest& request, Reply& reply, Caller& caller) {
-  const auto capacity = ReceiveCapacity::grant(request.depth, request.sges, true);
+  const auto capacity = ReceiveCapacity::grant(request.depth, request.sges, true, params_.rules->posting);
   reply.error = capacity ? 0 : EINVAL;
   if (reply.error != 0) return Progress::done;
   const std::optional<Pa> base = allocate(capacity->ring_bytes());
@@ -81,7 +81,7 @@ Progress SimDevice::create_srq(Thread t, const verbs::CreateSrqRequest& request,
     reply.error = ENOMEM;
     return Progress::done;
   }
-  auto queue = std::make_shared<ReceiveQueue>(*base, *capacity);
+  auto queue = std::make_shared<ReceiveQueue>(*base, *capacity, true, params_.rules);
   queue->set_ready(true);
   return spawn(t, create_srq_flow(t, request.pd, {std::move(queue), *base, capacity->ring_bytes(), true}, reply, caller));
 }
@@ -112,8 +112,9 @@ engine::Flow SimDevice::destroy_srq_flow(Thread thread, Handle srq, Reply& reply
 }
 
 int SimDevice::lay_out(const verbs::CreateQpRequest& request, Qp& qp) {
-  const auto sends = SendCapacity::grant(request.sq_depth, request.send_sge, request.inline_bytes);
-  const auto receives = ReceiveCapacity::grant(request.rq_depth, request.recv_sge, false);
+  const verbs::Rules::Posting& posting = params_.rules->posting;
+  const auto sends = SendCapacity::grant(request.sq_depth, request.send_sge, request.inline_bytes, posting);
+  const auto receives = ReceiveCapacity::grant(request.rq_depth, request.recv_sge, false, posting);
   const Srq* srq = find_srq(request.srq);
   qp.shared_rq = request.srq != 0;
   if (!sends || (qp.shared_rq ? srq == nullptr : !receives)) return EINVAL;
@@ -122,7 +123,7 @@ int SimDevice::lay_out(const verbs::CreateQpRequest& request, Qp& qp) {
   const std::optional<Pa> base = allocate(qp.bytes);
   if (!base) return ENOMEM;
   qp.base = *base;
-  qp.sq = std::make_shared<SendQueue>(qp.base, *sends, request.signal_all);
+  qp.sq = std::make_shared<SendQueue>(qp.base, *sends, request.signal_all, request.type, params_.rules);
   if (qp.shared_rq) {
     qp.rq = srq->queue;
     return 0;
@@ -134,7 +135,7 @@ int SimDevice::lay_out(const verbs::CreateQpRequest& request, Qp& qp) {
   }
   qp.receive_base = *receive_base;
   qp.receive_bytes = receives->ring_bytes();
-  qp.rq = std::make_shared<ReceiveQueue>(qp.receive_base, *receives);
+  qp.rq = std::make_shared<ReceiveQueue>(qp.receive_base, *receives, false, params_.rules);
   return 0;
 }
 
@@ -214,7 +215,7 @@ engine::Flow SimDevice::modify_qp_flow(Thread thread, Handle qp, verbs::QpState 
   reply = co_await kernel->modify_qp(thread, qp, state);
   if (Qp* found = find_qp(qp); found != nullptr && reply.error == 0) {
     // The library looks at what was set, not at what the device came to.
-    found->sq->set_ready(state == verbs::QpState::err || state == verbs::QpState::rts);
+    found->sq->set_ready(state >= verbs::QpState::rts);
     if (!found->shared_rq) found->rq->set_ready(state != verbs::QpState::reset);
     if (state == verbs::QpState::reset) {
       found->send_path->forget();
@@ -225,6 +226,11 @@ engine::Flow SimDevice::modify_qp_flow(Thread thread, Handle qp, verbs::QpState 
   }
   finish(thread, caller);
 }
+
+Progress SimDevice::query_qp(Thread t, Handle qp, Reply& reply, Caller& caller) {
+  return ask_kernel(t, kernel->query_qp(t, qp), reply, caller);
+}
+Progress SimDevice::next_event(Thread t, Reply& reply, Caller& caller) { return ask_kernel(t, kernel->next_event(t), reply, caller); }
 
 Progress SimDevice::connect(Thread t, Handle qp, verbs::Device& peer, Handle peer_qp, Reply& reply, Caller& caller) {
   return spawn(t, connect_flow(t, qp, dynamic_cast<SimDevice&>(peer), peer_qp, reply, caller));

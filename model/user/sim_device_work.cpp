@@ -20,19 +20,54 @@ Progress SimDevice::post_send(Thread t, Handle qp, std::span<const verbs::SendRe
   return spawn(t, post_flow(t, *found, requests, reply, caller));
 }
 
+inline void SimDevice::submit(Qp& qp, std::span<const verbs::SendRequest> requests, Time begin, Time span, Reply& reply) {
+  const SendQueue::Posted posted = qp.sq->post(requests, begin, now(), now() - begin - span);
+  reply.error = posted.error;
+  reply.value = posted.accepted;
+  if (posted.accepted == 0) return;
+  // One request alone goes down with the doorbell if it fits (BlueFlame); the NIC fetches all others.
+  const Bytes bytes(posted.accepted == 1 ? std::uint64_t(qp.sq->last_blocks()) * 64 : 0);
+  doorbells->ring(qp.qpn, qp.sq->producer(), bytes <= params_.blueflame ? bytes : Bytes(0));
+}
+
 /// ibv_post_send
 engine::Flow SimDevice::post_flow(Thread thread, Qp& qp, std::span<const verbs::SendRequest> requests, Reply& reply, Caller& caller) {
   const Time begin = now();
   const Time span = post_time(params_, requests);
   co_await cpus->run(thread, ports::Work::user, span);
-  const SendQueue::Posted posted = qp.sq->post(requests, begin, now(), now() - begin - span);
-  reply.error = posted.error;
-  reply.value = posted.accepted;
-  if (posted.accepted != 0) {
-    // One request alone goes down with the doorbell if it fits (BlueFlame); the NIC fetches all others.
-    const Bytes bytes(posted.accepted == 1 ? std::uint64_t(qp.sq->last_blocks()) * 64 : 0);
-    doorbells->ring(qp.qpn, qp.sq->producer(), bytes <= params_.blueflame ? bytes : Bytes(0));
-  }
+  submit(qp, requests, begin, span, reply);
+  finish(thread, caller);
+}
+
+Progress SimDevice::bind_mw(Thread t, const verbs::BindMwRequest& request, Reply& reply, Caller& caller) {
+  const Mw* mw = find_mw(request.mw);
+  const auto region = request.mr == 0 ? std::nullopt : kernel->registered(request.mr);
+  reply.error = check_use(t, find_qp(request.qp));
+  if (mw == nullptr || (request.mr != 0 && !region)) reply.error = EINVAL;
+  if (reply.error != 0) return Progress::done;
+  verbs::RegionView view;
+  if (region) view = {region->pd, region->access};
+  reply.error = verbs::check_bind_mw(request, mw->view, region ? &view : nullptr, *params_.rules).error;
+  if (reply.error != 0) return Progress::done;
+  const verbs::Bind bind{
+      mw->rkey, verbs::next_variant(mw->rkey), region ? region->lkey : Key(), request.address, request.length, request.access, true};
+  return spawn(t, bind_mw_flow(t, request, bind, reply, caller));
+}
+
+/// mlx5_bind_mw: a work request, and the window has its new key before it has been carried out.
+engine::Flow SimDevice::bind_mw_flow(Thread thread, verbs::BindMwRequest request, verbs::Bind bind, Reply& reply, Caller& caller) {
+  verbs::SendRequest work;
+  work.wr = request.wr;
+  work.opcode = verbs::Opcode::bind_mw;
+  work.flags = request.signaled ? verbs::Send::signaled : verbs::Send::none;
+  work.bind = &bind;
+  const Time begin = now();
+  const Time span = post_time(params_, {&work, 1});
+  co_await cpus->run(thread, ports::Work::user, span);
+  Qp* qp = find_qp(request.qp);
+  if (qp == nullptr) reply.error = EINVAL;
+  else submit(*qp, {&work, 1}, begin, span, reply);
+  if (Mw* mw = find_mw(request.mw); mw != nullptr && reply.error == 0) reply.rkey = mw->rkey = bind.new_key;
   finish(thread, caller);
 }
 

@@ -18,16 +18,17 @@
 
 namespace mtsim::verbs {
 
-using Handle = std::uint32_t;  ///< of a PD, MR, CQ, SRQ or QP; given out by the device, never 0
+using Handle = std::uint32_t;  ///< of a PD, MR, MW, CQ, SRQ or QP; given out by the device, never 0
 using Thread = std::uint32_t;  ///< index of a thread on its host, from 0
 
 /// What a call answered. `error` is 0 or a positive errno, whatever the sign convention of the C function.
 struct Reply {
   int error = 0;
   Handle handle = 0;        ///< of the object made
-  std::uint64_t value = 0;  ///< mmap: the address; create_qp: its number; post: requests accepted; poll: completions written; a
-                            ///< rereg_mr that failed: its class (Rereg)
-  Key lkey, rkey;           ///< reg_mr, rereg_mr
+  std::uint64_t value = 0;  ///< mmap: the address; create_qp: its number; post: requests accepted; poll: completions written; reg_mr,
+                            ///< rereg_mr: the registration's identity (Grant::identity), or, of a rereg_mr that failed, its class
+                            ///< (Rereg); query_qp: the QpState; next_event: the Event
+  Key lkey, rkey;           ///< reg_mr, rereg_mr; alloc_mw, bind_mw: rkey alone
   Iova iova;                ///< reg_mr, rereg_mr: the first address as operations see it
 };
 
@@ -232,6 +233,11 @@ class Device {
   /// Until the last has ended. EINVAL: there is no such MR, or the window is not within it or too small for a transfer; EOPNOTSUPP: it is
   /// on demand.
   virtual Progress dma(Thread, const DmaRequest&, Reply&, Caller&) = 0;
+  /// A window of type 1 or 2. EOPNOTSUPP: the device has none; EINVAL: no such type or PD.
+  virtual Progress alloc_mw(Thread, Handle pd, std::uint8_t type, Reply&, Caller&) = 0;
+  /// Nothing reaches memory through it from the end of this on.
+  virtual Progress dealloc_mw(Thread, Handle mw, Reply&, Caller&) = 0;
+  virtual Progress bind_mw(Thread, const BindMwRequest&, Reply&, Caller&) = 0;
   virtual Progress create_cq(Thread, std::uint32_t depth, Reply&, Caller&) = 0;
   virtual Progress destroy_cq(Thread, Handle cq, Reply&, Caller&) = 0;
   virtual Progress create_srq(Thread, const CreateSrqRequest&, Reply&, Caller&) = 0;
@@ -241,6 +247,10 @@ class Device {
   /// Brings this QP and `peer_qp` of `peer` to RTS from RESET or INIT.
   virtual Progress connect(Thread, Handle qp, Device& peer, Handle peer_qp, Reply&, Caller&) = 0;
   virtual Progress modify_qp(Thread, Handle qp, QpState, Reply&, Caller&) = 0;
+  /// The state that the device has the QP in.
+  virtual Progress query_qp(Thread, Handle qp, Reply&, Caller&) = 0;
+  /// ibv_get_async_event: the host's next one; waits for it, asleep. One that never comes is the system's watchdog's business.
+  virtual Progress next_event(Thread, Reply&, Caller&) = 0;
 
   // Work. `requests` and what it points at must live until the call has finished. One call is one doorbell; a request that cannot be
   // posted ends the list: reply.error is its errno and reply.value the number posted before it.

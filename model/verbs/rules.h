@@ -28,6 +28,16 @@ class OpcodeSet {
     out.bits_ = bits_ & ~other.bits_;
     return out;
   }
+  constexpr OpcodeSet operator&(OpcodeSet other) const {
+    OpcodeSet out;
+    out.bits_ = bits_ & other.bits_;
+    return out;
+  }
+  static constexpr OpcodeSet all() {
+    OpcodeSet out;
+    out.bits_ = (1u << opcode_count) - 1;
+    return out;
+  }
 
  private:
   std::uint32_t bits_ = 0;
@@ -47,13 +57,17 @@ struct Rules {
     int inline_not_data = 0;       ///< inline with a READ or an atomic
     int wrong_opcode = 0;          ///< one that the QP's type does not have
     int no_opcode = EINVAL;        ///< one that the provider does not have at all (`lacks`)
-    int atomic_length = 0;         ///< an atomic whose elements are not 8 bytes
+    int atomic_length = 0;         ///< an atomic whose elements are less than 8 bytes
     int atomic_alignment = 0;      ///< at an address that is no multiple of 8
     int length_sum = 0;            ///< elements of more than 2^31 bytes together
     int bind_length = EOPNOTSUPP;  ///< a window of more than 2^31 bytes
     int bind_form = EINVAL;        ///< ibv_bind_mw: a window that is not of type 1, zero-based, a length without an MR, of an MR like that
     int bind_pd = EPERM;           ///< ibv_bind_mw: MR and window of different PDs
+    int bind_elements = 0;         ///< IBV_WR_BIND_MW with elements
     OpcodeSet lacks;
+    bool room_last = false;               ///< whether the queue has room is looked at when all else but the state is in order
+    bool power_of_two_less_one = false;   ///< queues are granted with that many places, at least as many as were asked for
+    bool inline_shares_elements = false;  ///< elements, of 16 bytes, and inline data lie in one place: each is granted as far as it goes
   } posting;
 
   /// What send, send queue and receive queue of each type of QP have.

@@ -20,6 +20,9 @@ struct Bind {
   bool by_call = false;          ///< ibv_bind_mw, for windows of type 1; else IBV_WR_BIND_MW, for those of type 2
 };
 
+/// ibv_inc_rkey: the key with its low byte advanced by one, which wraps.
+constexpr Key next_variant(Key key) { return Key((key.raw & ~0xffu) | ((key.raw + 1) & 0xffu)); }
+
 /// The checks of a bind, in order.
 enum class BindCheck : std::uint8_t {
   none,

@@ -73,18 +73,22 @@ class StubNic : public sc_core::sc_module,
   translate::Architecture& architecture() override { return *architecture_; }
   void commit(const translate::TableWrites& writes) override { architecture_->commit(writes, *this); }
 
+  std::uint64_t windows_of(Key lkey) const override { return lkey == bound_to ? windows_bound : 0; }
+
   /// What a walk says about a key: the grant, or nothing when there is none that is valid.
   std::optional<verbs::Grant> grant(Key key) {
+    const auto found = context(key);
+    return found && found->valid && found->key == key ? found : std::nullopt;
+  }
+  /// What stands in the place of the key, valid or not.
+  std::optional<verbs::Grant> context(Key key) {
     translate::Walk walk;
     walk.key = key;
     translate::Content content = 0;
     for (;;) {
       translate::Step step;
       architecture_->step(walk, content, step);
-      if (step.kind == translate::Step::Kind::judge) {
-        if (step.grant == nullptr || !step.grant->valid || step.grant->key != key) return std::nullopt;
-        return *step.grant;
-      }
+      if (step.kind == translate::Step::Kind::judge) { return step.grant == nullptr ? std::nullopt : std::optional(*step.grant); }
       if (step.kind != translate::Step::Kind::read) return std::nullopt;
       content = architecture_->content(step.line_kind, step.tag);
     }
@@ -105,6 +109,8 @@ class StubNic : public sc_core::sc_module,
   }
 
   Time command = us(2), umr = us(3);
+  Key bound_to;  ///< lkey of the MR that windows are bound to, so many of them
+  std::uint64_t windows_bound = 0;
   struct Qp {
     ports::QpAttributes attributes;
     verbs::QpState state;
@@ -292,6 +298,15 @@ class HostRig : public ports::RegistrationObserver {
   }
   int mprotect(Va address, Bytes length, bool readable, bool writable) {
     return ask([&](auto& r, auto& c) { return device.mprotect(0, address, length, readable, writable, r, c); }).error;
+  }
+  verbs::Reply alloc_mw(verbs::Handle pd, std::uint8_t type) {
+    return ask([&](auto& r, auto& c) { return device.alloc_mw(0, pd, type, r, c); });
+  }
+  int dealloc_mw(verbs::Handle mw) {
+    return ask([&](auto& r, auto& c) { return device.dealloc_mw(0, mw, r, c); }).error;
+  }
+  int dealloc_pd(verbs::Handle pd) {
+    return ask([&](auto& r, auto& c) { return device.dealloc_pd(0, pd, r, c); }).error;
   }
   verbs::Reply dereg_mr(verbs::Handle mr) {
     return ask([&](auto& r, auto& c) { return device.dereg_mr(0, mr, r, c); });

@@ -222,6 +222,18 @@ TEST_CASE("an unreliable connection loses what cannot be placed, and nobody is t
   CHECK(b.peer_state() == QpState::rts);
 }
 
+TEST_CASE("the receive that a lost message of an unreliable connection left waits for one that takes a receive", "[receive][uc]") {
+  Bench b(attributes(QpType::uc));
+  b.receive(64);
+  b.rig.fill(b.pair, Opcode::write_imm, {b.local.start.raw, 64, b.local.key}, b.remote.start.raw, Key(0x1234'00));
+  b.fill(Opcode::write, 32);
+  b.fill(Opcode::send, 48);
+  b.run();
+  CHECK(b.sent() == Outcomes{{1, Status::SUCCESS}, {2, Status::SUCCESS}, {3, Status::SUCCESS}});
+  REQUIRE(b.received() == Outcomes{{1001, Status::SUCCESS}});
+  CHECK(b.bytes(0) == 48);
+}
+
 TEST_CASE("an unreliable connection's receive that is bad ends its QP", "[receive][uc]") {
   Bench b(attributes(QpType::uc));
   b.rig.receive(b.pair, {b.remote.start.raw, 64, Key(0x7777'00)});

@@ -96,6 +96,22 @@ TEST_CASE("rnr_retry is the number of tries after the first, and 7 is no end", "
   CHECK(b.receiver().state(b.pair.remote) == QpState::rts);
 }
 
+TEST_CASE("a request that fails at its own end does not hold up one before it that is to be sent again", "[retry]") {
+  const bool comes = GENERATE(true, false);
+  ports::QpAttributes a = attributes();
+  a.rnr_retry = 2;
+  Bench b(a);
+  b.fill(Opcode::send, 64);
+  b.rig.fill(b.pair, Opcode::write, {b.local.start.raw, 64, Key(0x1234'00)}, b.remote.start.raw, b.remote.key);
+  b.rig.ring(b.pair, false);
+  if (comes) b.rig.at(us(400), [&] { b.receive(); });
+  b.rig.run();
+  const auto& got = b.pair.cq->completions;
+  REQUIRE(got.size() == 2);
+  CHECK(got[0].status == (comes ? Status::SUCCESS : Status::RNR_RETRY_EXC_ERR));
+  CHECK(got[1].status == (comes ? Status::LOC_PROT_ERR : Status::WR_FLUSH_ERR));
+}
+
 TEST_CASE("the number of tries counts anew with each answer", "[retry]") {
   ports::QpAttributes a = attributes();
   a.rnr_retry = 1;

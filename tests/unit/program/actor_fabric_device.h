@@ -47,6 +47,15 @@ class FabricDevice final : public verbs::Device {
   Progress dereg_mr(Thread, Handle, Reply& r, Caller& c) override { return finish({}, r, c); }
   Progress dma(Thread, const verbs::DmaRequest&, Reply& r, Caller& c) override { return finish({}, r, c); }
   Progress advise_mr(Thread, const verbs::AdviseMrRequest&, Reply& r, Caller& c) override { return finish({}, r, c); }
+  Progress alloc_mw(Thread, Handle, std::uint8_t, Reply& r, Caller& c) override { return made(r, c); }
+  Progress dealloc_mw(Thread, Handle, Reply& r, Caller& c) override { return finish({}, r, c); }
+  Progress bind_mw(Thread, const verbs::BindMwRequest&, Reply& r, Caller& c) override { return finish({}, r, c); }
+  Progress query_qp(Thread, Handle qp, Reply& r, Caller& c) override {
+    Reply answer;
+    answer.value = std::uint64_t(fabric_.qps[qp].state);
+    return finish(answer, r, c);
+  }
+  Progress next_event(Thread, Reply&, Caller&) override { return Progress::pending; }
   Progress create_cq(Thread, std::uint32_t, Reply& r, Caller& c) override { return made(r, c); }
   Progress destroy_cq(Thread, Handle cq, Reply& r, Caller& c) override { return refuse(fabric_.cqs[cq].users != 0 ? EBUSY : 0, r, c); }
   Progress create_srq(Thread, const verbs::CreateSrqRequest&, Reply& r, Caller& c) override { return made(r, c); }

@@ -61,6 +61,9 @@ class FakeDevice final : public verbs::Device {
   std::map<std::uint64_t, verbs::Status> statuses;  ///< of requests that do not succeed, by wr
   std::map<std::uint64_t, int> refused;             ///< requests that cannot be posted, by wr
   std::map<std::string, int> errors;                ///< of calls, by their name: "reg_mr"
+  std::map<std::uint64_t, verbs::Hazard> hazards;   ///< of completions, by wr
+  std::vector<verbs::Event> events;                 ///< that come, one after the other; then none does
+  verbs::QpState state = verbs::QpState::rts;       ///< that query_qp finds
   struct Arrival {
     Handle cq = 0;
     std::uint64_t wr = 0;
@@ -74,6 +77,8 @@ class FakeDevice final : public verbs::Device {
   std::vector<std::size_t> lists;  ///< sizes of the lists given to post_send
   std::vector<std::uint64_t> receives;
   std::vector<std::size_t> receive_elements;  ///< how many each receive has
+  std::vector<verbs::Bind> binds;             ///< of the requests that have one, in their order
+  std::vector<verbs::BindMwRequest> bind_calls;
   verbs::CreateQpRequest newest_qp;
   verbs::CreateSrqRequest newest_srq;
   std::uint64_t most_outstanding = 0, deepest_queue = 0;
@@ -88,8 +93,8 @@ class FakeDevice final : public verbs::Device {
   Progress munmap(Thread, Va a, Bytes n, Reply& r, Caller& c) override {
     return reply(fmt::format("munmap {:x} {}", a.raw, n.raw), {}, r, c);
   }
-  Progress touch(Thread, Va a, Bytes n, bool, Reply& r, Caller& c) override {
-    return reply(fmt::format("touch {:x} {}", a.raw, n.raw), {}, r, c);
+  Progress touch(Thread, Va a, Bytes n, bool write, Reply& r, Caller& c) override {
+    return reply(fmt::format("touch {:x} {} {}", a.raw, n.raw, write ? "write" : "read"), {}, r, c);
   }
   Progress mprotect(Thread, Va a, Bytes n, bool readable, bool writable, Reply& r, Caller& c) override {
     return reply(fmt::format("mprotect {:x} {} {}{}", a.raw, n.raw, readable ? "r" : "-", writable ? "w" : "-"), {}, r, c);
@@ -114,6 +119,7 @@ class FakeDevice final : public verbs::Device {
     answer.lkey = Key(next_handle_ << 8);
     answer.rkey = Key(next_handle_ << 8 | 1);
     answer.iova = q.iova;
+    answer.value = identity_of(next_handle_);
     return made(fmt::format("reg_mr {:x} {}", q.address.raw, q.length.raw), r, c, answer);
   }
   Progress rereg_mr(Thread, const verbs::ReregMrRequest& q, Reply& r, Caller& c) override {
@@ -121,6 +127,7 @@ class FakeDevice final : public verbs::Device {
     answer.lkey = Key(next_handle_ << 8 | 2);
     answer.rkey = Key(next_handle_ << 8 | 3);
     answer.iova = Iova(q.address.raw);
+    answer.value = identity_of(next_handle_);
     return reply(fmt::format("rereg_mr {} {:x} {} pd {} access {} {}", q.translation, q.address.raw, q.length.raw, q.pd, q.change_access,
                              unsigned(q.access)),
                  answer, r, c);
@@ -133,6 +140,31 @@ class FakeDevice final : public verbs::Device {
     std::string text = fmt::format("advise_mr {} flush {}", unsigned(q.advice), q.flush);
     for (const verbs::Sge& sge : q.sges) text += fmt::format(" {:x}:{}:{:x}", sge.address, sge.length, sge.lkey.raw);
     return reply(text, {}, r, c);
+  }
+  Progress alloc_mw(Thread, Handle pd, std::uint8_t type, Reply& r, Caller& c) override {
+    Reply answer;
+    answer.rkey = Key(next_handle_ << 8 | 0xfe);
+    return made(fmt::format("alloc_mw pd {} type {}", pd, type), r, c, answer);
+  }
+  Progress dealloc_mw(Thread, Handle mw, Reply& r, Caller& c) override { return reply(fmt::format("dealloc_mw {}", mw), {}, r, c); }
+  Progress bind_mw(Thread, const verbs::BindMwRequest& b, Reply& r, Caller& c) override {
+    bind_calls.push_back(b);
+    Reply answer;
+    answer.rkey = Key(0xb1'00 + static_cast<std::uint32_t>(bind_calls.size()));
+    if (b.signaled) complete(queues_[b.qp].cq, {b.wr, verbs::Status::SUCCESS, verbs::Opcode::bind_mw}, b.qp);
+    return reply("bind_mw", answer, r, c);
+  }
+  Progress query_qp(Thread, Handle, Reply& r, Caller& c) override {
+    Reply answer;
+    answer.value = std::uint64_t(state);
+    return reply("query_qp", answer, r, c);
+  }
+  Progress next_event(Thread, Reply& r, Caller& c) override {
+    if (events.empty()) return Progress::pending;
+    Reply answer;
+    answer.value = std::uint64_t(events.front());
+    events.erase(events.begin());
+    return reply("next_event", answer, r, c);
   }
   Progress create_cq(Thread, std::uint32_t, Reply& r, Caller& c) override { return made("create_cq", r, c); }
   Progress destroy_cq(Thread, Handle, Reply& r, Caller& c) override { return reply("destroy_cq", {}, r, c); }
@@ -198,6 +230,9 @@ class FakeDevice final : public verbs::Device {
   }
   Time now() const override { return now_; }
 
+  /// What the registration of that handle, or one made anew under it, is known by.
+  static std::uint64_t identity_of(Handle handle) { return 7000 + handle; }
+
  private:
   struct Queue {
     Handle cq = 0;
@@ -214,6 +249,7 @@ class FakeDevice final : public verbs::Device {
     arrive(request.wr);
     requests.push_back(request);
     elements.emplace_back(request.sges.begin(), request.sges.end());
+    if (request.bind != nullptr) binds.push_back(*request.bind);
     Queue& queue = queues_[qp];
     queue.outstanding.push_back(request.wr);
     outstanding_++;
@@ -227,6 +263,7 @@ class FakeDevice final : public verbs::Device {
     completion.wr = request.wr;
     completion.status = failed ? found->second : verbs::Status::SUCCESS;
     completion.opcode = request.opcode;
+    if (const auto suffered = hazards.find(request.wr); suffered != hazards.end()) completion.hazard = suffered->second;
     complete(queue.cq, completion, qp);
   }
 

@@ -162,12 +162,12 @@ TEST_CASE("an actor that waits says where it stands") {
 TEST_CASE("operations that nobody carries out are refused before the run, each once with its place") {
   Listing p;
   p.use("mmap", "x.mtrace:2:6");
-  p.use("copy", "x.mtrace:3:6");
-  p.use("post_send bind_mw", "x.mtrace:9:6");
+  p.use("alloc_mr", "x.mtrace:3:6");
+  p.use("post_send reg_mr", "x.mtrace:9:6");
   try {
     refuse_unsupported(p, carried_out());
     FAIL("nothing was refused");
   } catch (const UserError& e) {
-    CHECK(e.messages() == Lines{"x.mtrace:3:6: 'copy' is not modelled yet", "x.mtrace:9:6: 'post_send bind_mw' is not modelled yet"});
+    CHECK(e.messages() == Lines{"x.mtrace:3:6: 'alloc_mr' is not modelled yet", "x.mtrace:9:6: 'post_send reg_mr' is not modelled yet"});
   }
 }

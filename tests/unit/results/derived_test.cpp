@@ -82,6 +82,14 @@ TEST_CASE("tables of two hosts merge step by step") {
   CHECK(all.adds_up());
 }
 
+TEST_CASE("a host of whose operations none succeeded adds nothing") {
+  LatencyTable all = sample::report().operations[0].latency;
+  all.merge(LatencyTable());
+  CHECK(all.steps() == sample::report().operations[0].latency.steps());
+  CHECK(all.latency().count() == 2);
+  CHECK(all.adds_up());
+}
+
 TEST_CASE("a sound report holds no contradiction") { CHECK(contradictions(sample::report()).empty()); }
 
 TEST_CASE("every contradiction is named") {

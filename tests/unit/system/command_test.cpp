@@ -169,13 +169,12 @@ TEST_CASE("What a trace uses beyond this build is named once each, before the ru
   const std::string trace = folder.write("t.mtrace",
                                          "mtrace 1\n"
                                          "a.t0 mmap buf len=4K\n"
-                                         "a.t0 copy buf to=buf len=1K\n"
                                          "a.t0 alloc_pd pd\n"
-                                         "a.t0 alloc_mw mw pd=pd type=1\n"
-                                         "a.t0 copy buf to=buf len=1K\n");
-  CHECK(refusal(folder, {"run", "configs/examples/recorded.yaml", trace}) ==
-        "t.mtrace:3:6: 'copy' is not modelled yet\n"
-        "t.mtrace:5:6: 'alloc_mw' is not modelled yet\n");
+                                         "a.t0 alloc_mr mr pd=pd max=1\n"
+                                         "a.t0 create_cq cq\n"
+                                         "a.t0 poll cq idle=1 expect=any\n"
+                                         "a.t0 alloc_mr mr2 pd=pd max=1\n");
+  CHECK(refusal(folder, {"run", "configs/examples/recorded.yaml", trace}) == "t.mtrace:4:6: 'alloc_mr' is not modelled yet\n");
 }
 
 TEST_CASE("Work requests with the key of an implicit region are refused before the run, where a trace shows it") {

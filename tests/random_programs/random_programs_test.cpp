@@ -1,0 +1,151 @@
+// Does the simulator answer every operation of a program drawn from a seed as the rules demand? The oracle that says so shares nothing with
+// the model but this file.
+//
+// MTSIM_SEEDS=COUNT or MTSIM_SEEDS=FIRST:COUNT runs other seeds than those of every build.
+#include <catch2/catch.hpp>
+#include <cstdlib>
+#include <sstream>
+
+#include "random_programs/generator.h"
+#include "random_programs/writer.h"
+#include "support/system_run.h"
+#include "support/temp_folder.h"
+
+using namespace mtsim;
+using namespace mtsim::test;
+namespace random_programs = mtsim::random_programs;
+
+namespace {
+
+struct Seeds {
+  std::uint64_t first = 1, count = 10;
+};
+
+Seeds seeds() {
+  Seeds s;
+  const char* asked = std::getenv("MTSIM_SEEDS");
+  if (asked == nullptr) return s;
+  const std::string text = asked;
+  const std::size_t colon = text.find(':');
+  if (colon != std::string::npos) s.first = std::stoull(text.substr(0, colon));
+  s.count = std::stoull(colon == std::string::npos ? text : text.substr(colon + 1));
+  return s;
+}
+
+/// Keys are not used again, so that stale ones stay so; packets travel one by one, as the rules speak of them. What the hardware is does
+/// not matter to any answer.
+std::vector<std::string> settings(std::uint64_t seed) {
+  std::vector<std::string> out{"driver.keys=cyclic", "network.train=0B"};
+  static const std::vector<std::vector<std::string>> choices{
+      {"nic.requester.contexts=1", "nic.requester.contexts=64"},
+      {"nic.responder.contexts=1", "nic.responder.contexts=64"},
+      {"nic.requester.prefetch=1", "nic.requester.prefetch=16"},
+      {"nic.requester.qp_pieces=1", "nic.requester.qp_pieces=4"},
+      {"nic.responder.receive_prefetch=1", "nic.responder.receive_prefetch=8"},
+      {"nic.mtt_cache.lines=0", "nic.mtt_cache.lines=8", "nic.mtt_cache.lines=8192"},
+      {"nic.mpt_cache.lines=0", "nic.mpt_cache.lines=8", "nic.mpt_cache.lines=4096"},
+      {"nic.walks=1", "nic.walks=32"},
+      {"pcie.tags=1", "pcie.tags=64"},
+      {"driver.table_writer=umr", "driver.table_writer=command"},
+      {"host.iommu.mode=off", "host.iommu.mode=translate"},
+      {"network.rate=10Gb/s", "network.rate=400Gb/s"},
+  };
+  random_programs::Dice dice(seed);
+  for (const auto& choice : choices) out.push_back(dice.pick(choice));
+  return out;
+}
+
+std::string as_options(std::uint64_t seed) {
+  std::string out;
+  for (const std::string& set : settings(seed)) out += " --set " + set;
+  return out;
+}
+
+std::vector<std::string> lines_of(const std::string& text) {
+  std::vector<std::string> lines;
+  std::istringstream in(text);
+  for (std::string line; std::getline(in, line);) lines.push_back(line);
+  return lines;
+}
+
+/// A word of a line: `qp3` of "a.t0 post_send qp3 wr=7 ...", or what follows `wr=`.
+std::string word_of(const std::string& line, std::size_t number) {
+  std::istringstream in(line);
+  std::string word;
+  for (std::size_t i = 0; i <= number; ++i) in >> word;
+  return word;
+}
+bool has_word(const std::string& line, const std::string& word) { return (" " + line + " ").find(" " + word + " ") != std::string::npos; }
+
+/// The line, the post that it polls, and what was done to that queue before.
+std::string story(const std::vector<std::string>& lines, const results::Unexpected& u) {
+  constexpr std::size_t most = 8;
+  constexpr std::size_t widest = 240;
+  const auto numbered = [&](std::size_t i) {
+    std::string text = "  " + std::to_string(i + 1) + ": ";
+    text.append(lines[i], 0, widest);
+    return text += lines[i].size() > widest ? " ...\n" : "\n";
+  };
+  std::size_t at = u.line - 1;
+  std::string out = u.operation + ": expected " + u.expected + ", got " + u.got + "\n";
+  // Of a poll: which request, named by the line or by the answer.
+  const std::size_t wr = (u.got + " " + u.operation).find("wr=");
+  if (word_of(lines.at(at), 1) == "poll" && wr != std::string::npos) {
+    const std::string number = word_of((u.got + " " + u.operation).substr(wr), 0), actor = word_of(lines[at], 0);
+    out += numbered(at);
+    while (at > 0 && !(word_of(lines[at], 1) != "poll" && word_of(lines[at], 0) == actor && has_word(lines[at], number))) --at;
+  }
+  const std::string queue = word_of(lines[at], 2);
+  std::vector<std::size_t> before;
+  for (std::size_t i = at + 1; i-- > 0 && before.size() < most;)
+    if (word_of(lines[i], 2) == queue) before.push_back(i);
+  for (std::size_t i = before.size(); i-- > 0;) out += numbered(before[i]);
+  return out;
+}
+
+/// What this build of the simulator carries out of them.
+random_programs::Options options_of(std::uint64_t seed, bool racy) {
+  random_programs::Options options;
+  options.seed = seed;
+  options.rules = random_programs::rules_ib();
+  options.racy = racy;
+  options.windows = options.uc_local_errors = options.queries = options.events = false;
+  return options;
+}
+
+/// Runs it and checks its answers; returns how many operations it had.
+std::uint64_t judge(const random_programs::Options& options, const TempFolder& folder) {
+  const random_programs::Program program = random_programs::generate(options);
+  const std::string text = random_programs::trace_of(program);
+  const SystemRun run = run_system(settings(options.seed), folder.write("program.mtrace", text));
+  std::uint64_t operations = 0;
+  for (const random_programs::Operation& o : program.operations) operations += random_programs::counts(o.kind);
+  std::string told;
+  if (run.report.unexpected_total != 0 || !run.stuck.empty()) {
+    const std::vector<std::string> lines = lines_of(text);
+    for (std::size_t i = 0; i < run.report.unexpected.size() && i < 3; ++i) told += story(lines, run.report.unexpected[i]);
+    for (const std::string& line : run.stuck) told += line + "\n";
+  }
+  INFO("random_program " << options.seed << (options.racy ? " --racy" : "") << " -o p.mtrace; mtsim run configs/base.yaml p.mtrace"
+                         << as_options(options.seed) << "\n"
+                         << told);
+  CHECK(run.stuck.empty());
+  CHECK(run.report.unexpected_total == 0);
+  return operations;
+}
+
+}  // namespace
+
+TEST_CASE("Every operation of a program that is free of races answers as the rules say") {
+  const TempFolder folder;
+  const Seeds asked = seeds();
+  std::uint64_t operations = 0;
+  for (std::uint64_t i = 0; i < asked.count; ++i) operations += judge(options_of(asked.first + i, false), folder);
+  CHECK(operations >= asked.count * 10'000);
+}
+
+TEST_CASE("What races is answered as one of its orders would be") {
+  const TempFolder folder;
+  const Seeds asked = seeds();
+  for (std::uint64_t i = 0; i < asked.count; ++i) judge(options_of(asked.first + i, true), folder);
+}

@@ -1,0 +1,62 @@
+// Writes a random program as a trace: random_program SEED [--operations N] [--racy] [--rules ib|rxe-6.1] [--timeout CODE] [--mtu BYTES]
+// [-o FILE]. The same program as in the tests, for other machines to run.
+#include <cstdio>
+#include <exception>
+#include <fstream>
+#include <iostream>
+#include <string>
+
+#include "random_programs/generator.h"
+#include "random_programs/writer.h"
+
+namespace {
+
+using namespace mtsim::random_programs;
+
+constexpr const char* usage =
+    "usage: random_program SEED [--operations N] [--racy] [--rules ib|rxe-6.1] [--timeout CODE] [--mtu BYTES]\n"
+    "                      [--without windows|uc_local_errors|queries|events]... [-o FILE]\n";
+
+struct Asked {
+  Options options;
+  std::string file;
+};
+
+Asked parse(int count, char** words) {
+  Asked asked;
+  asked.options.rules = rules_ib();
+  bool seed = false;
+  for (int i = 1; i < count; ++i) {
+    const std::string word = words[i];
+    const auto value = [&]() -> std::string {
+      if (++i >= count) throw std::invalid_argument(word + " needs a value");
+      return words[i];
+    };
+    if (word == "--operations") asked.options.operations = static_cast<unsigned>(std::stoul(value()));
+    else if (word == "--racy") asked.options.racy = true;
+    else if (word == "--rules") asked.options.rules = rules_named(value());
+    else if (word == "--timeout") asked.options.timeout = static_cast<unsigned>(std::stoul(value()));
+    else if (word == "--mtu") asked.options.largest_mtu = static_cast<unsigned>(std::stoul(value()));
+    else if (word == "-o") asked.file = value();
+    else if (word == "--without") without(asked.options, value());
+    else if (seed || word.empty() || word[0] == '-') throw std::invalid_argument("unexpected " + word);
+    else asked.options.seed = std::stoull(word), seed = true;
+  }
+  if (!seed) throw std::invalid_argument("no seed");
+  return asked;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  try {
+    const Asked asked = parse(count, words);
+    const std::string text = trace_of(generate(asked.options));
+    if (asked.file.empty()) std::cout << text;
+    else std::ofstream(asked.file, std::ios::binary) << text;
+    return 0;
+  } catch (const std::exception& error) {
+    std::cerr << "random_program: " << error.what() << "\n" << usage;
+    return 2;
+  }
+}
