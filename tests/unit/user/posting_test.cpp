@@ -214,7 +214,7 @@ TEST_CASE("ibv_bind_mw: what is refused before anything is posted", "[rule:6.14]
   require_binds({{"mlx5", 0}}, request, window, nullptr);
 }
 
-TEST_CASE("keys, ranges and rights are never looked at", "[rule:6.14]") {
+TEST_CASE("keys, ranges and rights are never looked at", "[rule:6.15]") {
   Post post;
   post.sges = {{~std::uint64_t{0}, 64, Key()}};
   post.request.rkey = Key(0xdead'beef);
