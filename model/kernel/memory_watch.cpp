@@ -68,7 +68,7 @@ void MemoryWatch::judge(const ports::Query& query, Bytes length, bool writes, po
   std::uint64_t sound_bytes = length.raw;
   if (found != registrations_.end()) {
     const Registration& of = found->second;
-    const std::uint64_t offset = query.address.raw - of.start.raw;
+    const std::uint64_t offset = query.address.raw + (query.through_window ? query.shift : 0) - of.start.raw;
     if (of.frames != nullptr) sound_bytes = sound(of, offset, length.raw, writes, note.why);
     if (writes) store(of, offset, length.raw);
     note.memory = of.memory + Bytes(offset);

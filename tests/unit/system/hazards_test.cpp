@@ -250,6 +250,15 @@ TEST_CASE("Pages that are swapped out or moved before they are registered, or th
   }
 }
 
+TEST_CASE("Through a window it is the memory of its MR that counts", "[hazards]") {
+  Case c{"b.t0 alloc_mw mw pd=pd type=1\n",
+         "a.t0 post_send qp wr=1 write sge=mr+0:4K to=b.mw+0 flags=signaled\n" + poll("none") +
+             "a.t0 post_send qp wr=2 write sge=mr+0:4K to=b.mw+8K flags=signaled\na.t0 poll cq wr=2 hazard=stale\n"};
+  c.b_then = "b.t0 bind_mw mw qp=qp mr=mr addr=mr+8K len=32K access=rr,rw wr=5\nb.t0 poll cq\nb.t0 munmap buf off=16K len=4K\n";
+  c.access = "lw,mw";
+  check_stale(run(c), 1, 0, 1);
+}
+
 TEST_CASE("A key that has come to stand for another MR is told", "[hazards]") {
   const std::string recycled =
       "b.t0 mmap other len=64K\nb.t0 touch other\nb.t0 dereg_mr old\n"
