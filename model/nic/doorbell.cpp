@@ -67,7 +67,6 @@ void Doorbell::arrived(Store& store) {
   qp->posted(producer);
   if (!qp->flushes_sends()) [[likely]]
     work->wake(*qp);
-  else if (qp->state == verbs::QpState::err) retirement->fail(*qp);
   else retirement->flush_sends(*qp);
 }
 

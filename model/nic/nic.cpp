@@ -205,7 +205,7 @@ void Nic::set_state(std::uint32_t qpn, verbs::QpState new_state) {
     ++qp->resets;
     if (request_contexts) request_contexts->drop(*qp);
     qp->contexts_made = 0;
-    qp->halted = qp->waiting = qp->refused = qp->changes_window = false;
+    qp->halted = qp->stopped = qp->waiting = qp->refused = qp->changes_window = false;
     qp->local = 0;
     qp->reads = qp->retries = qp->rnr_retries = 0;
     qp->offset = qp->expected_offset = 0;
@@ -216,7 +216,7 @@ void Nic::set_state(std::uint32_t qpn, verbs::QpState new_state) {
     qp->producer = qp->fetched = qp->next = qp->retired = 0;
   }
   // What was posted while the send queue had stopped has been flushed.
-  if (qp->state == verbs::QpState::sqe) qp->halted = false;
+  if (qp->state == verbs::QpState::sqe) qp->halted = qp->stopped = false;
   qp->state = new_state;
 }
 

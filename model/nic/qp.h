@@ -159,6 +159,7 @@ struct alignas(64) Qp {
   std::uint32_t preparing = 0;  ///< pieces between taking up and the end of their translation
   bool fetching = false, listed = false;
   bool halted = false;          ///< a request failed: nothing further is taken up
+  bool stopped = false;         ///< a piece failed when its turn to leave came: nothing behind it leaves
   bool changes_window = false;  ///< a request binds or invalidates: nothing behind it is taken up
   std::uint32_t local = 0;      ///< requests at the end of the queue that send no packet
   Qp* next_listed = nullptr;

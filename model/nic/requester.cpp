@@ -314,9 +314,11 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
   co_await qp.sends.turn(ticket);
   Time sent = scheduler_.now();
   if (noted != nullptr) waits.add(Step::wire, ports::Cause::qp, sent - in_nic);
-  if (qp.still(attempt)) {
+  const bool leaves = status == verbs::Status::SUCCESS && !qp.stopped;
+  if (qp.still(attempt) && !qp.stopped) [[likely]] {
     stamp(wqe, Step::dma) = in_nic;
     if (status != verbs::Status::SUCCESS) {
+      qp.stopped = true;
       keep(wqe, waits);
       retirement->answered(qp, piece.request, status);
     } else {
@@ -324,6 +326,7 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
       packet.waits = waits;
       sent = network->transmit(packet);
       if (failed != verbs::Status::SUCCESS) [[unlikely]] {
+        qp.stopped = true;
         keep(wqe, waits);
         retirement->answered(qp, piece.request, failed);
       }
@@ -337,7 +340,7 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
     if (piece.request == qp.retired) qp.progress = sent;
     if (qp.ack.watched == 0) [[unlikely]]
       await_answer(qp, sent);
-  } else if (piece.last) {
+  } else if (piece.last && leaves) {
     // An unreliable connection's request is over once it has left, and over iWARP any that asks for no data.
     co_await engine::Until(scheduler_, sent, order);
     if (!qp.still(attempt)) co_return;

@@ -92,7 +92,7 @@ void Requester::go_back(Qp& qp, std::uint32_t index, std::uint64_t offset) {
     // change of a window that has been made stays made.
     if (request.status != verbs::Status::SUCCESS) request.answered = false;
   }
-  qp.halted = false;
+  qp.halted = qp.stopped = false;
   qp.next = qp.fetched = index;
   qp.offset = offset;
 }

@@ -157,6 +157,7 @@ void ContextTable::commit(const TableWrites& writes, Stale& stale) {
   } else {
     // The context stays, marked free: its key is still known, but grants nothing.
     now.region.grant.valid = false;
+    now.region.grant.kind = verbs::KeyKind::region;  // a window that is gone is not a free one
     now.region.map.reset();
     now.region.frames.reset();
     now.pages.reset();

@@ -13,6 +13,8 @@ void without(Options& options, const std::string& feature) {
 Program generate(const Options& options) { return Generator(options).run(); }
 
 Generator::Generator(const Options& options) : options_(options), dice_(options.seed), oracle_(options.rules) {
+  // Which events a race raises depends on who wins.
+  options_.events = options_.events && options_.rules.asynchronous_events && !options_.racy;
   hosts_.resize(static_cast<std::size_t>(dice_.from_to(2, 3)));
   program_.hosts = host_count();
   program_.seed = options.seed;

@@ -167,7 +167,8 @@ void Generator::bind_by_call(int h) {
   o.length = dice_.chance(10) ? 0 : dice_.from_to(1, size - from);
   if (dice_.chance(5)) o.length += size;
   o.address = {Address::Of::mr, o.mr, static_cast<std::int64_t>(from)};
-  if (dice_.chance(3)) o.access |= zero_based;
+  // Which of two mistakes is found first differs.
+  if (mr(o.mr).pd == pd && dice_.chance(4)) o.access |= zero_based;
   o.wr = next_wr(h);
   call(o);
   settle(h);

@@ -57,7 +57,8 @@ void Generator::post_receives(int h) {
     for (const Id id : {pair.left, pair.right}) {
       const Qp& q = qp(id);
       if (q.host != h || q.settings.srq != nobody || q.state == QpState::reset || q.state == QpState::init) continue;
-      if (q.state == QpState::err && !dice_.chance(20)) continue;
+      // Whether one that joins receives which were not flushed is flushed with them nobody says.
+      if (q.state == QpState::err && (!q.receives.empty() || !dice_.chance(20))) continue;
       const std::uint64_t wanted = dice_.chance(10) ? 0 : dice_.from_to(1, 6);
       for (std::uint64_t i = q.receives.size(); i < wanted; ++i) post_receive(id, nobody);
     }

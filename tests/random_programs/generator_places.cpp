@@ -113,7 +113,8 @@ bool Generator::aim_at_window(Operation& o, const Flow& flow, std::uint64_t leng
   const Qp& to = qp(flow.to);
   std::vector<Id> fit;
   for (const Id id : host(to.host).windows)
-    if (window(id).bound && ((window(id).pd == to.pd && (window(id).type == 1 || window(id).qp == flow.to)) || dice_.chance(4)))
+    if (window(id).bound && !window(id).spoilt &&
+        ((window(id).pd == to.pd && (window(id).type == 1 || window(id).qp == flow.to)) || dice_.chance(4)))
       fit.push_back(id);
   if (fit.empty()) return false;
   const Id id = dice_.pick(fit);

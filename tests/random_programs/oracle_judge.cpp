@@ -44,8 +44,8 @@ Oracle::Refusal Oracle::check_remote(const Key& key, const Qp& responder, Rights
   if ((window.rights & rights) != rights) return Refusal::key;
   const Mr& mr = World::at(world_.mrs, window.mr);
   if (!mr.alive) return Refusal::key;
-  const bool in_it =
-      rules_.window_has_bounds ? inside(address, length, window.start, window.length) : inside(address, length, mr.start, mr.length);
+  const bool in_it = rules_.window_has_bounds ? inside(address, length, window.start, window.length)
+                                              : inside(address - window.start + window.in_mr, length, mr.start, mr.length);
   return in_it ? Refusal::none : Refusal::range;
 }
 

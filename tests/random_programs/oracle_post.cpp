@@ -103,6 +103,8 @@ void Oracle::carry_out(Id id, const Send& send) {
   Qp& qp = World::at(world_.qps, id);
   if (course.status == "WR_FLUSH_ERR") {
     complete_send(qp, send, course.status);
+    // The window's name stands for the key that this bind would have given.
+    if (send.opcode == Opcode::bind_mw) World::at(world_.windows, send.window).spoilt = true;
     if (qp.ahead == 0) return;
     --qp.ahead;
     qp.state = QpState::rts;
@@ -148,6 +150,7 @@ void Oracle::bind(const Send& send, Id qp) {
   window.mr = send.mr;
   window.qp = qp;
   window.start = (send.rights & zero_based) != 0 ? 0 : send.address;
+  window.in_mr = send.address;
   window.length = send.length;
   window.rights = send.rights;
 }
@@ -155,6 +158,8 @@ void Oracle::bind(const Send& send, Id qp) {
 /// Nothing is outstanding in its send queue: requests are carried out as they are posted. A shared queue's receives stay.
 void Oracle::fail(Id id, bool flush_receives) {
   Qp& qp = World::at(world_.qps, id);
+  if (qp.state != QpState::err && qp.settings.srq != nobody && rules_.asynchronous_events)
+    world_.events[qp.host].emplace_back("QP_LAST_WQE_REACHED");
   qp.state = QpState::err;
   if (!flush_receives) return;
   if (qp.begun) complete_receive(qp, qp.begun->wr, "WR_FLUSH_ERR");

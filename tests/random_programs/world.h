@@ -44,7 +44,8 @@ struct Window {
   Id pd = nobody;
   bool bound = false;
   Id mr = nobody, qp = nobody;
-  std::uint64_t start = 0, length = 0;
+  std::uint64_t start = 0, length = 0;  ///< as operations name it
+  std::uint64_t in_mr = 0;              ///< its first byte as the MR names it
   Rights rights = 0;
   int version = 0;
   /// A bind of it failed, or its QP was reset since: what its key and its state are then is not for a program to rely on.

@@ -1,4 +1,5 @@
-// Writes a random program as a trace: random_program SEED [--operations N] [--racy] [--rules ib|rxe-6.1] [--timeout CODE] [--mtu BYTES]
+// Writes a random program as a trace: random_program SEED [--operations N] [--racy] [--rules ib|mlx5|rxe-6.1] [--timeout CODE] [--mtu
+// BYTES]
 // [-o FILE]. The same program as in the tests, for other machines to run.
 #include <cstdio>
 #include <exception>
@@ -14,7 +15,7 @@ namespace {
 using namespace mtsim::random_programs;
 
 constexpr const char* usage =
-    "usage: random_program SEED [--operations N] [--racy] [--rules ib|rxe-6.1] [--timeout CODE] [--mtu BYTES]\n"
+    "usage: random_program SEED [--operations N] [--racy] [--rules ib|mlx5|rxe-6.1] [--timeout CODE] [--mtu BYTES]\n"
     "                      [--without windows|uc_local_errors|queries|events]... [-o FILE]\n";
 
 struct Asked {

@@ -36,8 +36,8 @@ struct Bench {
   test::NicRig::Pair pair;
   verbs::Grant local, remote;
 
-  explicit Bench(const ports::QpAttributes& qp = attributes())
-      : pair(rig.connect(128, qp)), local(rig.register_memory(0, KiB(64))), remote(rig.register_memory(1, KiB(64))) {}
+  explicit Bench(const ports::QpAttributes& qp = attributes(), const test::RigSettings& settings = {})
+      : rig(settings), pair(rig.connect(128, qp)), local(rig.register_memory(0, KiB(64))), remote(rig.register_memory(1, KiB(64))) {}
 
   void fill(Opcode opcode, std::uint32_t length) {
     rig.fill(pair, opcode, {local.start.raw, length, local.key}, remote.start.raw, remote.key);
@@ -232,6 +232,28 @@ TEST_CASE("the receive that a lost message of an unreliable connection left wait
   CHECK(b.sent() == Outcomes{{1, Status::SUCCESS}, {2, Status::SUCCESS}, {3, Status::SUCCESS}});
   REQUIRE(b.received() == Outcomes{{1001, Status::SUCCESS}});
   CHECK(b.bytes(0) == 48);
+}
+
+TEST_CASE("a request of an unreliable connection that fails while one before it is still leaving has failed all the same", "[uc]") {
+  Bench b(attributes(QpType::uc));
+  b.fill(Opcode::write, 20'000);
+  b.fill(Opcode::read, 64);
+  b.fill(Opcode::write, 64);
+  b.run();
+  CHECK(b.sent() == Outcomes{{1, Status::SUCCESS}, {2, Status::LOC_QP_OP_ERR}, {3, Status::WR_FLUSH_ERR}});
+}
+
+TEST_CASE("nothing leaves behind a request that failed, however many pieces are prepared at a time", "[uc]") {
+  test::RigSettings settings;
+  settings.nic.requester.qp_pieces = GENERATE(1u, 4u);
+  Bench b(attributes(QpType::uc), settings);
+  b.receive(64);
+  b.fill(Opcode::write, 20'000);
+  b.rig.fill(b.pair, Opcode::write, {b.local.start.raw, 64, Key(0x1234'00)}, b.remote.start.raw, b.remote.key);
+  b.fill(Opcode::send, 64);
+  b.run();
+  CHECK(b.sent() == Outcomes{{1, Status::SUCCESS}, {2, Status::LOC_PROT_ERR}, {3, Status::WR_FLUSH_ERR}});
+  CHECK(b.received().empty());
 }
 
 TEST_CASE("an unreliable connection's receive that is bad ends its QP", "[receive][uc]") {
