@@ -182,8 +182,8 @@ TEST_CASE("each registration has a number of its own, which its key's context ha
   for (int i = 0; i < 4; ++i) {
     const auto mr = rig.reg_mr(pd, buffer, KiB(4), i % 2 == 0 ? Access::local_write : Access::on_demand);
     REQUIRE(mr.error == 0);
-    CHECK(seen.insert(mr.value).second);
-    CHECK(rig.nic.grant(mr.lkey)->identity == mr.value);
+    CHECK(seen.insert(mr.identity).second);
+    CHECK(rig.nic.grant(mr.lkey)->identity == mr.identity);
     // The key may well be the same as before: the number is not.
     REQUIRE(rig.dereg_mr(mr.handle).error == 0);
   }
@@ -197,8 +197,8 @@ TEST_CASE("rereg_mr keeps the registration's number as long as its key stays", "
   verbs::ReregMrRequest request;
   request.mr = mr.handle;
   request.pd = other;
-  CHECK(rig.rereg_mr(request).value == mr.value);
-  CHECK(rig.nic.grant(mr.lkey)->identity == mr.value);
+  CHECK(rig.rereg_mr(request).identity == mr.identity);
+  CHECK(rig.nic.grant(mr.lkey)->identity == mr.identity);
   request = {};
   request.mr = mr.handle;
   request.translation = true;
@@ -206,11 +206,11 @@ TEST_CASE("rereg_mr keeps the registration's number as long as its key stays", "
   request.length = KiB(8);
   const auto moved = rig.rereg_mr(request);
   CHECK(moved.lkey == mr.lkey);
-  CHECK(moved.value == mr.value);
+  CHECK(moved.identity == mr.identity);
   request.length = MiB(2);
   const auto grown = rig.rereg_mr(request);
   REQUIRE(grown.error == 0);
   CHECK(grown.lkey != mr.lkey);
-  CHECK(grown.value != mr.value);
-  CHECK(rig.nic.grant(grown.lkey)->identity == grown.value);
+  CHECK(grown.identity != mr.identity);
+  CHECK(rig.nic.grant(grown.lkey)->identity == grown.identity);
 }
