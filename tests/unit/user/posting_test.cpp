@@ -343,14 +343,16 @@ TEST_CASE("a bind, an invalidation, a SEND that invalidates: what stands in the 
   CHECK(send.meant == 9);
 }
 
-TEST_CASE("rxe judges a window by the bounds of its MR, from the window on where it is zero-based", "[rule:10]") {
+TEST_CASE("rxe judges a window by the bounds of its MR, zero-based or not", "[rule:10.15]") {
   const auto rxe = RuleSets::make("rxe-6.1");
   const Grant region{Key(0x100), 1, Access::local_write | Access::mw_bind, Iova(0x7000'0000'0000), KiB(64), true};
   const Grant window = unbound(Key(0x200), 1, 2);
   Bind bind{Key(0x200), Key(0x201), Key(0x100), Iova(0x7000'0000'2000), KiB(4), Access::remote_write | Access::zero_based, false};
   const auto judged = [&](std::uint64_t address, Bytes length) {
     const Grant grant = bound(bind, window, &region, 5, *rxe);
-    return judge(&grant, {Key(0x201), 1, Access::remote_write, Iova(address), length, true, 5});
+    const Wish wish{Key(0x201), 1, Access::remote_write, Iova(address), length, true, 5};
+    const Verdict verdict = judge(&grant, wish);
+    return verdict == Verdict::granted ? judge(&region, through_window(grant.region, grant.shift, wish)) : verdict;
   };
   CHECK(judged(0, KiB(4)) == Verdict::granted);
   CHECK(judged(0, KiB(56)) == Verdict::granted);  // to the end of the MR
