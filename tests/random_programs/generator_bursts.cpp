@@ -69,6 +69,9 @@ bool Generator::fits(const Flow& flow, const Operation& o, const Course& course)
   const Qp& from = qp(flow.from);
   if (!options_.uc_local_errors && course.local && from.settings.type == QpType::uc) return false;
   if (!options_.rules.local_error_waits && course.local && flow.begun) return false;
+  // Behind one that fails a change of a window may have been made when it is flushed.
+  const bool changes_window = o.opcode == Opcode::bind_mw || o.opcode == Opcode::local_inv;
+  if (changes_window && flow.begun && from.state != QpState::rts) return false;
   if (flow.answer_failed) {
     // It may still be carried out at the peer, and must leave nothing behind there.
     const bool empty = o.opcode == Opcode::write && std::all_of(o.sges.begin(), o.sges.end(), [](const Sge& s) { return s.length == 0; });

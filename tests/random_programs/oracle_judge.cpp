@@ -169,7 +169,7 @@ Course Oracle::judge_message(const Qp& qp, const Send& send) const {
       if (packets == 1) return course;
       // An element that reaches beyond its MR is found out at its first byte by some and at the first bad one by others; which packets
       // went before must not matter.
-      if (reliable && !responder_takes_all(peer, send, mtu)) course.unclear = "refused at both ends";
+      if ((reliable || there) && !responder_takes_all(peer, send, mtu)) course.unclear = "refused at both ends";
       if (is_send(send.opcode) && peer.settings.srq != nobody) course.unclear = "part of a message takes a shared receive";
       return course;
     }
