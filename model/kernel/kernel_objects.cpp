@@ -2,6 +2,7 @@
 #include <cerrno>
 
 #include "kernel/kernel.h"
+#include "verbs/qp_state.h"
 
 namespace mtsim::kernel {
 
@@ -120,14 +121,9 @@ Kernel::Answer Kernel::modify_qp(verbs::Thread thread, verbs::Handle qp, QpState
   reply.error = EINVAL;
   if (found == nullptr) co_return reply;
   const QpState now = queue_pairs->state(found->qpn);
-  const bool to_init = state == QpState::init && (now == QpState::reset || now == QpState::init);
-  const bool to_err = state == QpState::err && now != QpState::reset;
-  const bool datagrams = queue_pairs->type(found->qpn) == verbs::QpType::ud;
-  const bool to_rtr = datagrams && state == QpState::rtr && now == QpState::init;
-  const bool again = now == QpState::rts || now == QpState::sqd || now == QpState::sqe;
-  const bool to_rts = state == QpState::rts && ((datagrams && now == QpState::rtr) || again);
-  const bool to_sqd = state == QpState::sqd && (now == QpState::rts || now == QpState::sqd);
-  if (to_init || to_rtr || to_rts || to_sqd || to_err || state == QpState::reset) {
+  const verbs::QpType type = queue_pairs->type(found->qpn);
+  const bool needs_path = type != verbs::QpType::ud && (state == QpState::rtr || now == QpState::rtr) && state != QpState::err;
+  if (state == QpState::reset || (verbs::is_change_allowed(type, now, state) && !needs_path)) {
     reply.error = 0;
     queue_pairs->set_state(found->qpn, state);
   }

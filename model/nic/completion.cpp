@@ -29,8 +29,9 @@ void Completion::answered(Qp& qp, std::uint32_t index, verbs::Status status) {
     }
     retire(qp, oldest, outcome);
     if (outcome == verbs::Status::SUCCESS) continue;
-    if (!qp.connected() && rules_->requester.stops_send_queue) return stop_sends(qp);
-    return end(qp, rules_->requester.flushes_receives);
+    const verbs::Flushed flushed = verbs::flushed_by_error(qp.attributes.type, true, *rules_);
+    if (verbs::after_request_error(qp.attributes.type, qp.state, *rules_) == verbs::QpState::sqe) return stop_sends(qp);
+    return end(qp, flushed.receives);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "ports/dma.h"
 #include "ports/memory.h"
 #include "ports/nic.h"
+#include "verbs/qp_state.h"
 #include "verbs/rules.h"
 
 namespace mtsim::nic {

@@ -13,6 +13,7 @@
 #include "nic/receive_queue.h"
 #include "ports/nic.h"
 #include "ports/wire.h"
+#include "verbs/qp_state.h"
 
 namespace mtsim::nic {
 
@@ -128,14 +129,11 @@ struct alignas(64) Qp {
   bool connected() const { return attributes.type == verbs::QpType::rc; }
   bool may_send() const { return state == verbs::QpState::rts && !destroyed; }
   /// Requests that are posted now come back flushed.
-  bool flushes_sends() const { return state == verbs::QpState::err || state == verbs::QpState::sqe; }
+  bool flushes_sends() const { return verbs::send_work(state) == verbs::QueueWork::flushed; }
   /// Whether what was taken up in that life, or is to be sent in that attempt, still stands: leaving RTS and being destroyed end both.
   bool lives(std::uint32_t of_life) const { return life == of_life; }
   bool still(std::uint32_t of_attempt) const { return attempt == of_attempt; }
-  bool receives() const {
-    using enum verbs::QpState;
-    return (state == rts || state == rtr || state == sqd || state == sqe) && !destroyed;
-  }
+  bool receives() const { return verbs::listens(state) && !destroyed; }
 
   void posted(std::uint32_t up_to) {
     *outstanding_of_all += up_to - producer;

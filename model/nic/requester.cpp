@@ -170,12 +170,17 @@ ports::Packet& Requester::packet_for(Qp& qp, const ports::Wqe& wqe, const Piece&
 
 /// What the device refuses of a request before it looks at its data: an opcode that the QP's transport does not have, READs and atomics
 /// where none may be outstanding, messages that are too long.
-verbs::Status Requester::unfit(const Qp& qp, const ports::Wqe& wqe) const {
-  const verbs::Rules::Requester& rules = params_.rules->requester;
-  const bool fits = qp.opcodes.has(wqe.opcode) && (!verbs::is_read_or_atomic(wqe.opcode) || qp.attributes.rd_atomic != 0);
-  if (!fits) [[unlikely]]
-    return rules.unfit;
-  return wqe.length > rules.longest ? rules.too_long : verbs::Status::SUCCESS;
+verbs::Status Requester::unfit(Qp& qp, const ports::Wqe& wqe) {
+  const verbs::Rules& rules = *params_.rules;
+  const bool may_be_out = !verbs::is_read_or_atomic(wqe.opcode) || qp.attributes.rd_atomic != 0;
+  if (qp.opcodes.has(wqe.opcode) && may_be_out && wqe.length <= rules.requester.longest) [[likely]]
+    return verbs::Status::SUCCESS;
+  verbs::Decision decision;
+  decision.opcode = wqe.opcode;
+  decision.wr = wqe.wr;
+  decision.work = verbs::check_work({qp.attributes.type, wqe.opcode, wqe.length}, rules);
+  retirement->refused(qp, decision);
+  return decision.work == verbs::RequestCheck::none ? rules.requester.unfit : verbs::status_of(decision.work, rules);
 }
 
 void Requester::explain_refusal(Qp& qp, const ports::Wqe& wqe, const ports::Query& query) {

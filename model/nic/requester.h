@@ -67,7 +67,7 @@ class Requester : public sc_core::sc_module, public PacketSink {
   void over(Qp& qp, std::uint32_t index, verbs::Status status);
   engine::Flow fetch(Pa address, Bytes length, engine::Order order, ReadJoin& join);
   std::uint64_t headers(verbs::Opcode opcode, const Piece& piece) const;
-  verbs::Status unfit(const Qp& qp, const ports::Wqe& wqe) const;
+  verbs::Status unfit(Qp& qp, const ports::Wqe& wqe);
   void explain_refusal(Qp& qp, const ports::Wqe& wqe, const ports::Query& query);
   /// A bind or an invalidation: nothing of the QP is taken up until it has taken effect.
   engine::Flow change_window(Qp& qp);

@@ -30,10 +30,11 @@ engine::Flow Requester::change_window(Qp& qp) {
   decision.wr = wqe.wr;
   decision.wish.key = wqe.rkey;
   Status status = unfit(qp, wqe);
-  if (status == Status::SUCCESS && wqe.opcode == verbs::Opcode::bind_mw) {
+  const bool fits = status == Status::SUCCESS;
+  if (fits && wqe.opcode == verbs::Opcode::bind_mw) {
     decision.bind = co_await windows->bind(qp, ports::bind_of(wqe), qp.requester_order);
     if (decision.bind != verbs::BindCheck::none) status = params_.rules->requester.bind;
-  } else if (status == Status::SUCCESS) {
+  } else if (fits) {
     decision.invalidate = co_await windows->invalidate(qp, wqe.rkey, qp.requester_order);
     if (decision.invalidate != verbs::InvalidateCheck::none) status = params_.rules->requester.invalidate;
   }
@@ -46,7 +47,7 @@ engine::Flow Requester::change_window(Qp& qp) {
     retirement->answered(qp, index, status);
   } else if (qp.still(attempt)) {
     qp.halted = true;
-    retirement->refused(qp, decision);
+    if (fits) retirement->refused(qp, decision);
     retirement->answered(qp, index, status);
   }
   // What failed and was sent back meanwhile has another turn.

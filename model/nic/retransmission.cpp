@@ -1,5 +1,6 @@
 // The requester sends again what was refused for now or never answered: go-back-N, as the reliable connection service demands.
 #include "nic/requester.h"
+#include "verbs/requester.h"
 #include "verbs/timers.h"
 
 namespace mtsim::nic {
@@ -30,9 +31,9 @@ Time Requester::due(engine::Deadline& deadline) {
 void Requester::give_up_or_resend(Qp& qp) {
   std::uint32_t index = qp.retired;
   while (qp.request(index).answered) ++index;
-  const bool for_ever = qp.attributes.retry == 7 && params_.rules->requester.retry_7_is_forever;
-  if (qp.retries == qp.attributes.retry && !for_ever) return over(qp, index, verbs::Status::RETRY_EXC_ERR);
-  if (!for_ever) ++qp.retries;
+  const auto allowed = verbs::retries(qp.attributes.retry, *params_.rules);
+  if (allowed && qp.retries == *allowed) return over(qp, index, verbs::Status::RETRY_EXC_ERR);
+  if (allowed) ++qp.retries;
   ++retries_.timeouts;
   qp.progress = scheduler_.now();
   go_back(qp, index, 0);
@@ -47,10 +48,9 @@ void Requester::try_again(Qp& qp, const ports::Packet& nak) {
   if (qp.waiting || !sent) return;
   const bool rnr = nak.nak == verbs::Nak::receiver_not_ready;
   std::uint32_t& used = rnr ? qp.rnr_retries : qp.retries;
-  const std::uint32_t allowed = rnr ? qp.attributes.rnr_retry : qp.attributes.retry;
-  const bool for_ever = rnr && allowed == 7;
-  if (used == allowed && !for_ever) return over(qp, nak.request, params_.rules->answered_status(nak.nak));
-  if (!for_ever) ++used;
+  const auto allowed = rnr ? verbs::rnr_retries(qp.attributes.rnr_retry) : verbs::retries(qp.attributes.retry, *params_.rules);
+  if (allowed && used == *allowed) return over(qp, nak.request, params_.rules->answered_status(nak.nak));
+  if (allowed) ++used;
   ++(rnr ? retries_.rnr : retries_.sequence);
   go_back(qp, nak.request, nak.offset);
   qp.progress = scheduler_.now();

@@ -23,6 +23,7 @@ const char* explain_window(Verdict verdict) {
 }  // namespace
 
 const char* explain(const Decision& decision) {
+  if (decision.work != RequestCheck::none) return explain(decision.work);
   if (decision.bind != BindCheck::none) return explain(decision.bind);
   if (decision.invalidate != InvalidateCheck::none) return explain(decision.invalidate);
   if (decision.verdict != Verdict::granted)

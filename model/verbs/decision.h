@@ -3,12 +3,14 @@
 
 #include <optional>
 
+#include "verbs/requester.h"
 #include "verbs/rules.h"
 #include "verbs/window.h"
 
 namespace mtsim::verbs {
 
 struct Decision {
+  RequestCheck work = RequestCheck::none;              ///< of the requester, before it looks at keys
   Check check = Check::none;                           ///< the responder's check that failed; `none`: it was the requester's own
   Verdict verdict = Verdict::granted;                  ///< of a key
   BindCheck bind = BindCheck::none;                    ///< of a bind
