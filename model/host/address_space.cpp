@@ -231,6 +231,7 @@ std::uint64_t AddressSpace::bring(const Vma& vma, std::uint64_t first, std::uint
     const auto got = take(leaf, (end - first) / size, keep, reply.reclaimed);
     if (got.empty()) break;
     for (const FrameExtent& frames : got) {
+      restore(first, frames);
       const std::uint64_t back = forget_swapped(first, first + frames.count);
       table_.map(start_of(first), frames, leaf);
       first += frames.count;

@@ -86,6 +86,16 @@ struct PresentPart {
   std::uint64_t end() const { return first + frames.count; }
 };
 
+/// A piece of what a process sees at its addresses.
+struct SeenPart {
+  enum class Kind : std::uint8_t {
+    nothing,  ///< no mapping, or a window of a device
+    frames,   ///< bytes of frames, `first` counted on through the frames' numbers
+    absent    ///< no frame; what a touch would bring back stands in stored() from `first` on
+  } kind = Kind::nothing;
+  std::uint64_t first = 0, length = 0;  ///< bytes
+};
+
 /// Told of pages whose frames the system takes while the process runs: by reclaim, swapout or migration. Before it happens.
 class TakenPages {
  public:
@@ -173,6 +183,10 @@ class AddressSpace {
   void forget(TakenPages& watcher) { std::erase(watchers_, &watcher); }
 
   const PageTable& page_table() const { return table_; }
+  /// What the process sees, piece by piece and without a gap.
+  std::vector<SeenPart> see(Va, Bytes) const;
+  /// Contents of pages that are not in frames, by virtual address; kept only where the pool follows contents.
+  const Contents& stored() const { return stored_; }
   std::size_t mappings() const { return vmas_.size(); }
   /// KernelPageSize of the mapping at that address: that of a huge page mapping, or 4 KiB.
   Bytes page_size_at(Va) const;
@@ -232,6 +246,8 @@ class AddressSpace {
   std::vector<FrameExtent> take(Leaf, std::uint64_t leaves, Range keep, ReclaimCounts&);
   /// Maps what others have of a shared mapping, from absent page `page` on, and returns where it stopped.
   std::uint64_t map_common(const Vma&, std::uint64_t page, PageTable::Gap absent, std::uint64_t stop, FaultReply&);
+  /// Pages of a shared mapping stay in its file when this process lets go of them.
+  void keep_shared(std::uint64_t made_by, Range pages);
   /// What has been brought in among these pages is everybody's.
   void publish(const Vma&, PageTable::Gap);
   /// Makes shared pages from `page` on this process's alone and moves `page` to where it stopped: an errno.
@@ -251,6 +267,10 @@ class AddressSpace {
   template <class Part>
   int for_each_mapped(Range, bool beyond_holes, Part part);
   int advise(std::uint64_t first, std::uint64_t end, verbs::Advice, AdviseReply&);
+  /// Pages from `first` on have been put into these frames: what was stored of them is there again.
+  void restore(std::uint64_t first, const FrameExtent& frames);
+  /// The other way round, before the frames go.
+  void store(std::uint64_t first, const FrameExtent& frames);
   /// Their contents are needed in swap no more; returns how many were there.
   std::uint64_t forget_swapped(std::uint64_t first, std::uint64_t end);
   /// Takes the frames of unpinned pages of one mapping away from `page` on, about `most` of them, and returns how many. `page` comes to
@@ -272,6 +292,7 @@ class AddressSpace {
   std::uint64_t maps_made_ = 0;
   boost::icl::interval_set<std::uint64_t> swapped_;  ///< pages whose contents lie in swap
   std::uint64_t swapped_pages_ = 0;
+  Contents stored_;
   std::vector<TakenPages*> watchers_;
   Zone zone_ = Zone::movable_first;  ///< of frames that are brought in now (current->flags, PF_MEMALLOC_PIN)
   std::uint64_t hand_ = 0;           ///< page from which reclaim looks for the next one to take

@@ -150,9 +150,10 @@ int AddressSpace::advise(std::uint64_t first, std::uint64_t end, Advice advice, 
       if (vma.backing == Backing::io || splits_huge_page(first)) return EINVAL;
       if (splits_huge_page(end)) end = round_down(end, leaf_pages(vma.leaf()));
       if (first >= end) return 0;
+      if (vma.shared) keep_shared(vma.made_by, {first, end});
       reply.dropped += table_.count(start_of(first), bytes_of(end - first)).folios;
       for (const FrameExtent& frames : table_.unmap(start_of(first), bytes_of(end - first))) pool_->release(frames);
-      forget_swapped(first, end);
+      if (!vma.shared) forget_swapped(first, end);
       return 0;
     }
     case Advice::pageout: {
@@ -170,6 +171,8 @@ int AddressSpace::advise(std::uint64_t first, std::uint64_t end, Advice advice, 
 }
 
 std::uint64_t AddressSpace::forget_swapped(std::uint64_t first, std::uint64_t end) {
+  if (!stored_.empty()) [[unlikely]]
+    stored_.forget(start_of(first).raw, bytes_of(end - first).raw);
   if (swapped_pages_ == 0) return 0;
   std::uint64_t there = 0;
   const auto [low, high] = swapped_.equal_range(Interval(first, end));
@@ -212,7 +215,12 @@ std::uint64_t AddressSpace::evict(std::uint64_t& page, std::uint64_t end, std::u
       if (pages == 0) break;
       const std::uint64_t at = part->first + loose.first;
       for (TakenPages* watcher : watchers_) watcher->taken(at, at + pages, part->leaf);
-      for (const FrameExtent& frames : table_.unmap(start_of(at), bytes_of(pages))) pool_->release(frames);
+      std::uint64_t stored = at;
+      for (const FrameExtent& frames : table_.unmap(start_of(at), bytes_of(pages))) {
+        store(stored, frames);
+        stored += frames.count;
+        pool_->release(frames);
+      }
       if (to_swap) {
         swapped_ += Interval(at, at + pages);
         swapped_pages_ += pages;

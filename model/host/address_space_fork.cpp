@@ -57,6 +57,7 @@ ForkReply AddressSpace::fork(bool copies_pinned) {
       return reply;
     }
     child->swapped_ += swapped_ & Interval(first, vma.end);
+    child->stored_.copy(stored_, start_of(first).raw, bytes_of(vma.end - first).raw, start_of(first).raw);
   }
   child->swapped_pages_ = boost::icl::cardinality(child->swapped_);
   family_->swapped += child->swapped_pages_;
@@ -88,6 +89,7 @@ int AddressSpace::copy_pages(const Vma& vma, std::uint64_t first, bool copies_pi
         const auto got = take(leaf, (last - page) / leaf_pages(leaf), {page, last}, reply.reclaimed);
         if (got.empty()) return ENOMEM;
         for (const FrameExtent& frames : got) {
+          pool_->copied(part->frames.part(page - part->first, frames.count), frames);
           child.table_.map(start_of(page), frames, leaf);
           page += frames.count;
           reply.leaves += frames.count / leaf_pages(leaf);
@@ -144,7 +146,10 @@ int AddressSpace::unshare(const Vma& vma, std::uint64_t& page, std::uint64_t sto
   if (got.empty()) return ENOMEM;
   for (const FrameExtent& frames : got) {
     for (TakenPages* watcher : watchers_) watcher->taken(first, first + frames.count, leaf);
+    std::uint64_t copied = 0;
     for (const FrameExtent& old : table_.unmap(start_of(first), bytes_of(frames.count))) {
+      pool_->copied(old, frames.part(copied, old.count));
+      copied += old.count;
       if (wanted.sharing == Sharing::with_pins) reply.faults.left_pins += pool_->count_pinned(old);
       pool_->release(old);
     }
@@ -173,6 +178,17 @@ std::uint64_t AddressSpace::map_common(const Vma& vma, std::uint64_t page, PageT
   forget_swapped(part.first, part.end());
   reply.faults.found += part.frames.count / leaf_pages(leaf);
   return wanted->end();
+}
+
+/// madvise_dontneed_single_vma: only the page table forgets them.
+void AddressSpace::keep_shared(std::uint64_t made_by, Range pages) {
+  std::shared_ptr<Common> common;
+  for (const auto& [first, vma] : vmas_)
+    if (vma.made_by == made_by && vma.common != nullptr) common = vma.common;
+  if (common == nullptr) common = std::make_shared<Common>(*pool_);
+  for (auto& [first, vma] : vmas_)
+    if (vma.made_by == made_by) vma.common = common;
+  publish(holding(pages.first)->second, {pages.first, pages.end});
 }
 
 void AddressSpace::publish(const Vma& vma, PageTable::Gap pages) {

@@ -36,7 +36,12 @@ std::uint64_t AddressSpace::migrate(std::uint64_t first, std::uint64_t end) {
 
 void AddressSpace::move_to(std::uint64_t at, const FrameExtent& frames, Leaf leaf) {
   for (TakenPages* watcher : watchers_) watcher->taken(at, at + frames.count, leaf);
-  for (const FrameExtent& old : table_.unmap(start_of(at), bytes_of(frames.count))) pool_->release(old);
+  std::uint64_t moved = 0;
+  for (const FrameExtent& old : table_.unmap(start_of(at), bytes_of(frames.count))) {
+    pool_->copied(old, frames.part(moved, old.count));
+    moved += old.count;
+    pool_->release(old);
+  }
   table_.map(start_of(at), frames, leaf);
 }
 

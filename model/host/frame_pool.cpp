@@ -243,6 +243,8 @@ std::uint64_t FramePool::count_pinned(const FrameExtent& extent) const {
 }
 
 void FramePool::give_back(Layout layout, const Interval& freed) {
+  if (contents_ != nullptr) [[unlikely]]
+    contents_->forget(freed.lower() * page_bytes.raw, (freed.upper() - freed.lower()) * page_bytes.raw);
   free_ += freed.upper() - freed.lower();
   Set& used = free_in(layout);
   used += freed;

@@ -10,6 +10,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/contents.h"
 #include "base/frame_law.h"
 #include "base/parameter.h"
 #include "base/units.h"
@@ -68,6 +69,16 @@ class FramePool {
   /// How many frames of the extent are pinned.
   std::uint64_t count_pinned(const FrameExtent&) const;
 
+  /// Follows what lies in the frames from now on, by bytes counted on through their numbers: free ones hold zeros, since whoever gets them
+  /// finds them cleared. `contents` must outlive the pool's use. Null: nobody asks.
+  void follow(Contents* contents) { contents_ = contents; }
+  Contents* contents() const { return contents_; }
+  /// The frames of `to` hold what `from`, as many, held.
+  void copied(const FrameExtent& from, const FrameExtent& to) {
+    if (contents_ != nullptr) [[unlikely]]
+      contents_->copy(*contents_, from.first * page_bytes.raw, from.count * page_bytes.raw, to.first * page_bytes.raw);
+  }
+
   const FrameLaw& law() const { return law_; }
   Pages size() const { return Pages(size_); }
   Pages free() const { return Pages(free_); }
@@ -115,6 +126,7 @@ class FramePool {
   /// stand in the set of Layout::pages, from which the other layouts take whole units.
   std::array<Set, 3> free_sets_;
   Holders holders_;
+  Contents* contents_ = nullptr;
 };
 
 }  // namespace mtsim

@@ -85,6 +85,8 @@ class Kernel : public sc_core::sc_module, public ports::Kernel, public ports::Ev
   /// Up to now.
   MemorySeries memory_series() const;
   const ports::MemoryUse& memory_use() const { return processes_.pressure; }
+  /// Is told of registrations and of what CPUs write. Before the simulation starts.
+  void watch(MemoryWatch& watch) { processes_.watch = &watch; }
   /// Told of every reg_mr, rereg_mr and dereg_mr from now on; null: nobody. After elaboration only.
   void set_observer(ports::RegistrationObserver* observer) {
     for (const auto& device : devices_) device->reg_path().set_observer(observer);

@@ -96,6 +96,8 @@ Kernel::Answer Kernel::touch(verbs::Thread thread, Va address, Bytes length, boo
   co_await cpus->run(thread, ports::Work::user, params_.touch_page * pages);
   Process& process = processes_.of(thread);
   const FaultReply touched = process.memory.fault_in(address, length, write);
+  if (write && processes_.watch != nullptr) [[unlikely]]
+    processes_.watch->written(process.memory, address, length);
   if (touched.faults.faults() != 0) co_await fault_path_->by_cpu(thread, {touched.faults, touched.reclaimed, touched.batches});
   note_pressure(processes_, frames_, scheduler_, touched.faults, touched.reclaimed);
   co_await pay_for_taken(thread);

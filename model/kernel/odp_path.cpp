@@ -31,7 +31,7 @@ Call OdpPath::worker(verbs::Thread thread) {
                          ports::order(parts_.host_rank, ports::Unit::kernel, workers_++));
 }
 
-engine::Task<int> OdpPath::create(Call& call, verbs::RegMrRequest request, std::unique_ptr<OdpRegion>& out) {
+engine::Task<int> OdpPath::create(Call& call, verbs::RegMrRequest request, std::uint32_t identity, std::unique_ptr<OdpRegion>& out) {
   co_await call.work(Step::syscall, Work::registration, parts_.kernel.registration);
   co_await create_queue(call);
   auto region = std::make_unique<OdpRegion>(parts_.scheduler);
@@ -41,6 +41,7 @@ engine::Task<int> OdpPath::create(Call& call, verbs::RegMrRequest request, std::
   region->address = request.address;
   region->length = request.length;
   region->iova = request.iova;
+  region->identity = identity;
   region->writable = writable(request.access);
   region->pages = std::make_shared<PresentMap>(parts_.dma.law(parts_.frames.law()));
   region->implicit = request.address == Va(0) && request.length == Bytes(whole_space);
@@ -124,7 +125,6 @@ engine::Task<int> OdpPath::take_key(Call& call, OdpRegion& region, std::uint64_t
     co_return ENOMEM;
   }
   region.key = grant->key;
-  region.identity = parts_.totals.new_identity();
   region.grant = *grant;
   const int error = co_await parts_.writer.create(call, region.grant);
   if (error != 0) parts_.keys.give_back(region.grant);

@@ -33,7 +33,7 @@ class OdpPath {
 
   /// create_user_odp_mr. EOVERFLOW: the range wraps. EINVAL: no page; an implicit region with an iova, of huge pages or on a device without
   /// them; pages in memory that are smaller than the region's. ENOMEM: no key, no room in the tables, a list of more than 2 GiB.
-  engine::Task<int> create(Call& call, verbs::RegMrRequest request, std::unique_ptr<OdpRegion>& out);
+  engine::Task<int> create(Call& call, verbs::RegMrRequest request, std::uint32_t identity, std::unique_ptr<OdpRegion>& out);
   /// __mlx5_ib_dereg_mr; waits for prefetches under way. The answer is 0.
   engine::Task<int> release(Call& call, OdpRegion& region);
 

@@ -67,7 +67,7 @@ struct OdpRegion {
   Iova iova;
   Key key;
   KeyGrant grant;
-  std::uint32_t identity = 0;  ///< Grant::identity
+  std::uint32_t identity = 0;  ///< verbs::Grant::identity; 0: of a child
   std::uint32_t users = 0;     ///< page faults, prefetches and freed children that refer to it
   Sleepers unused;             ///< those who wait until there are none
 

@@ -9,6 +9,7 @@
 #include "engine/scheduler.h"
 #include "engine/server.h"
 #include "kernel/memory_series.h"
+#include "kernel/memory_watch.h"
 #include "kernel/process.h"
 #include "ports/memory_use.h"
 
@@ -36,8 +37,9 @@ class Processes {
   }
   MemorySeries::Levels levels(const FramePool& frames) const;
 
-  ports::MemoryUse pressure;  ///< what memory that ran short has led to
-  MemorySeries series;        ///< how the host's memory stood
+  MemoryWatch* watch = nullptr;  ///< follows what lies in their memory; null: nobody does
+  ports::MemoryUse pressure;     ///< what memory that ran short has led to
+  MemorySeries series;           ///< how the host's memory stood
   /// What faults of all CPUs share: the zone's and the LRU's lock, the memory controller in clearing. One at a time passes.
   engine::Server page_allocator;
 

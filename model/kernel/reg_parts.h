@@ -17,12 +17,6 @@ struct RegistrationTotals {
   std::uint64_t reg_mr = 0, rereg_mr = 0, dereg_mr = 0;                      ///< calls, failed ones included
   ports::RegistrationCost reg_cost, rereg_cost, dereg_cost, on_demand_cost;  ///< the last: of prefetches and invalidations
   Bytes pinned_now, pinned_most;
-  std::uint32_t newest_identity = 0;
-  /// Of a registration with a key that it did not have before (Grant::identity): not 0.
-  std::uint32_t new_identity() {
-    if (++newest_identity == 0) ++newest_identity;
-    return newest_identity;
-  }
 };
 
 /// References outlive the paths.

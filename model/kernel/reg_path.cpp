@@ -41,7 +41,7 @@ engine::Task<verbs::Reply> RegPath::reg_mr(verbs::Thread thread, verbs::RegMrReq
     reply.lkey = mr.key;
     reply.rkey = parts_.driver.rkey_of(mr.key, mr.access);
     reply.iova = mr.place.told;
-    reply.value = mr.identity;
+    reply.identity = mr.identity;
     reply.handle = mrs_.add(std::move(mr));
   }
   close(call, reply.error, request.length);
@@ -55,7 +55,8 @@ Time RegPath::count_umem(const Call& call, Process& process) {
 /// mlx5_ib_reg_user_mr
 engine::Task<int> RegPath::reg_user_mr(Call& call, const verbs::RegMrRequest& request, Mr& mr) {
   if (any(request.access, verbs::Access::on_demand)) {
-    const int error = co_await odp_.create(call, request, mr.on_demand);
+    mr.identity = next_identity();
+    const int error = co_await odp_.create(call, request, mr.identity, mr.on_demand);
     if (error != 0) co_return error;
     mr.pd = request.pd;
     mr.length = request.length;
@@ -63,7 +64,7 @@ engine::Task<int> RegPath::reg_user_mr(Call& call, const verbs::RegMrRequest& re
     mr.place = {request.iova, Bytes(0), request.iova};
     mr.process = &parts_.processes.of(call.thread());
     mr.key = mr.on_demand->key;
-    mr.identity = mr.on_demand->identity;
+    if (!mr.on_demand->implicit) follow(mr);
     co_return 0;
   }
   if (const int error = co_await get_umem(call, request, mr); error != 0) co_return error;
@@ -159,12 +160,17 @@ engine::Task<int> RegPath::create_mr(Call& call, const verbs::RegMrRequest& requ
   }
   mr.key = grant->key;
   mr.grant = *grant;
-  if (mr.identity == 0) mr.identity = totals_.new_identity();
+  mr.identity = next_identity();
 
   const translate::Region region = region_of(mr, request.pd, request.access);
+  follow(mr);
   const int error = co_await parts_.writer.load(call, region, *grant);
-  if (error != 0) parts_.keys.give_back(*grant);
-  else call.cost().table_entries += mr.plan.blocks;
+  if (error != 0) {
+    forget(mr.identity);
+    parts_.keys.give_back(*grant);
+  } else {
+    call.cost().table_entries += mr.plan.blocks;
+  }
   co_return error;
 }
 
@@ -186,6 +192,18 @@ translate::Region RegPath::region_of(const Mr& mr, verbs::Handle pd, verbs::Acce
   return region;
 }
 
+/// Before the device learns of it: from then on it may be used.
+void RegPath::follow(const Mr& mr) const {
+  if (MemoryWatch* const watch = parts_.processes.watch) {
+    const Va memory = mr.on_demand ? mr.on_demand->address : mr.range.address;
+    watch->begin(mr.identity, {&mr.process->memory, memory, mr.place.start, mr.range.map});
+  }
+}
+
+void RegPath::forget(std::uint32_t identity) const {
+  if (MemoryWatch* const watch = parts_.processes.watch) watch->end(identity);
+}
+
 /// ib_umem_release
 engine::Task<int> RegPath::release_umem(Call& call, const Mr& mr) {
   const KernelParams& cost = parts_.kernel;
@@ -205,9 +223,10 @@ engine::Task<int> RegPath::release_umem(Call& call, const Mr& mr) {
 }
 
 /// mlx5r_handle_mkey_cleanup, mlx4_mr_free. An answer other than 0 would be a fault of the device: there is nothing to undo.
-engine::Task<int> RegPath::end_key(Call& call, Key key, KeyGrant grant) {
+engine::Task<int> RegPath::end_key(Call& call, Key key, KeyGrant grant, std::uint32_t identity) {
   grant.created = parts_.keys.keeps(grant);
   co_await parts_.writer.revoke(call, key, grant.created);
+  forget(identity);
   co_await call.work(Step::key, Work::key, parts_.driver.key);
   parts_.keys.give_back(grant);
   co_return 0;
@@ -215,8 +234,11 @@ engine::Task<int> RegPath::end_key(Call& call, Key key, KeyGrant grant) {
 
 /// __mlx5_ib_dereg_mr
 engine::Task<int> RegPath::destroy_mr(Call& call, const Mr& mr) {
-  if (mr.on_demand) co_return co_await odp_.release(call, *mr.on_demand);
-  co_await end_key(call, mr.key, mr.grant);
+  if (mr.on_demand) {
+    forget(mr.identity);
+    co_return co_await odp_.release(call, *mr.on_demand);
+  }
+  co_await end_key(call, mr.key, mr.grant, mr.identity);
   call.cost().pages += mr.plan.pages;
   call.cost().sg_entries += mr.plan.sg_entries;
   call.cost().dma_runs += mr.dma.runs;

@@ -42,7 +42,7 @@ class RegPath : private EndedCalls {
     Process* process = nullptr;  ///< whose pages are pinned
     Key key;
     KeyGrant grant;
-    std::uint32_t identity = 0;  ///< Grant::identity
+    std::uint32_t identity = 0;  ///< verbs::Grant::identity: one for each key that was taken
     Bytes length;
     verbs::Access access = verbs::Access::none;
     MrPlace place;
@@ -66,7 +66,10 @@ class RegPath : private EndedCalls {
   engine::Task<int> change_on_demand(Call& call, const Mr& mr, verbs::Handle pd, verbs::Access access);
   /// The errno of deregistering an MR with windows bound to it, where the device or its driver refuses.
   int refused_for_windows(const Mr& mr) const;
-  engine::Task<int> end_key(Call& call, Key key, KeyGrant grant);
+  engine::Task<int> end_key(Call& call, Key key, KeyGrant grant, std::uint32_t identity);
+  std::uint32_t next_identity() { return parts_.number + parts_.of * made_++ + 1; }
+  void follow(const Mr& mr) const;
+  void forget(std::uint32_t identity) const;
   translate::Region region_of(const Mr& mr, verbs::Handle pd, verbs::Access access) const;
   engine::Task<int> get_umem(Call& call, const verbs::RegMrRequest& request, Mr& mr);
   engine::Task<int> choose_page_size(Call& call, Mr& mr);
@@ -81,6 +84,7 @@ class RegPath : private EndedCalls {
   OdpPath odp_;
   ObjectTable<Mr> mrs_;
   RegistrationTotals& totals_;
+  std::uint32_t made_ = 0;  ///< keys taken
   ports::RegistrationObserver* observer_ = nullptr;
   LapObserver* laps_ = nullptr;
 };

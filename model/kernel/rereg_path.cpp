@@ -46,7 +46,7 @@ engine::Task<verbs::Reply> RegPath::rereg_mr(verbs::Thread thread, verbs::ReregM
     reply.lkey = mr.key;
     reply.rkey = parts_.driver.rkey_of(mr.key, mr.access);
     reply.iova = mr.place.told;
-    reply.value = mr.identity;
+    reply.identity = mr.identity;
     length = mr.length;
   }
   if (reply.error != 0) reply.value = static_cast<std::uint64_t>(verbs::Rereg::command);
@@ -106,10 +106,12 @@ engine::Task<int> RegPath::change_key(Call& call, const verbs::RegMrRequest& req
   co_await parts_.writer.revoke(call, mr.key, true);
   const Key old = mr.key;
   const KeyGrant old_grant = mr.grant;
+  const std::uint32_t old_identity = mr.identity;
   const int error = co_await create_mr(call, request, mr);
-  if (error == 0) co_return co_await end_key(call, old, old_grant);
+  if (error == 0) co_return co_await end_key(call, old, old_grant, old_identity);
   mr.key = old;
   mr.grant = old_grant;
+  mr.identity = old_identity;
   mr.revoked = true;
   co_return error;
 }
@@ -142,17 +144,19 @@ engine::Task<int> RegPath::change_translation(Call& call, const verbs::RegMrRequ
     // The MR stays as it was.
   } else if (fits) {
     made.key = mr.key;
-    made.identity = mr.identity;
     made.grant = mr.grant;
     made.grant.created = true;
+    made.identity = mr.identity;
     co_await parts_.writer.revoke(call, mr.key, true);
+    follow(made);
     const translate::Region region = region_of(made, request.pd, request.access);
     error = co_await parts_.writer.load(call, region, made.grant);
     if (error == 0) call.cost().table_entries += made.plan.blocks;
     mr.revoked = error != 0;
+    if (mr.revoked) forget(mr.identity);
   } else {
     error = co_await create_mr(call, request, made);
-    if (error == 0) co_await end_key(call, mr.key, mr.grant);
+    if (error == 0) co_await end_key(call, mr.key, mr.grant, mr.identity);
   }
   if (error != 0) {
     co_await release_umem(call, made);

@@ -40,6 +40,11 @@ class Nic : public sc_core::sc_module, public ports::QueuePairs, public ports::N
   sc_core::sc_port<ports::Network> network;
   sc_core::sc_port<OperationLog> log;
   sc_core::sc_port<ports::Events, 1, sc_core::SC_ZERO_OR_MORE_BOUND> events;
+  /// Follows the data that it moves, in runs in which they can be wrong; after the NIC is made, before elaboration ends.
+  void watch(ports::DataWatch& watch) {
+    requester.watch(watch);
+    responder.watch(watch);
+  }
 
   /// `port` on the switch is also the NIC's rank among the hosts. `space` is host memory for translation tables.
   Nic(sc_core::sc_module_name name, engine::Scheduler& scheduler, const NicSettings& settings, std::uint32_t port,

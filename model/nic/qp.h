@@ -220,6 +220,7 @@ struct alignas(64) Qp {
   std::uint64_t expected_offset = 0;  ///< bytes of it that have come
   std::shared_ptr<ReceiveQueue> receive_queue;
   std::optional<std::uint32_t> receive;  ///< slot of the receive that the message under way has taken
+  ports::Mishap mishap;                  ///< of the data of the message under way
 
   Patience rnr;
 

@@ -34,6 +34,7 @@ Requester::Requester(sc_core::sc_module_name module_name, engine::Scheduler& sch
       windows("windows"),
       qp_contexts("qp_contexts"),
       request_contexts("request_contexts"),
+      watch("watch"),
       scheduler_(scheduler),
       clock_(clock),
       params_(params),
@@ -48,6 +49,7 @@ void Requester::end_of_elaboration() {
   if (request_contexts.size() != 0) request_contexts_ = request_contexts.operator->();
   done_when_sent_ = params_.rules->requester.done_when_sent;
   looks_up_ = qp_contexts_ != nullptr || request_contexts_ != nullptr;
+  if (watch.size() != 0) watch_ = watch.operator->();
 }
 
 engine::Flow Requester::run() {
@@ -162,6 +164,7 @@ ports::Packet& Requester::packet_for(Qp& qp, const ports::Wqe& wqe, const Piece&
   packet.offset = piece.offset;
   packet.length = wqe.length;
   packet.rkey = wqe.rkey;
+  packet.meant = wqe.meant;
   return packet;
 }
 
@@ -283,6 +286,8 @@ engine::Flow Requester::send(Qp& qp, Piece piece) {
         if (run.raw != 0) scheduler_.spawn(fetch(from, run, order, others));
         from = query.physical;
         run = std::min(query.length, Bytes(std::min<std::uint64_t>(left, sge.length - skip)));
+        if (watch_ != nullptr && qp.still(attempt)) [[unlikely]]
+          watch_->read(query, run, wqe.mishap);
         skip += run.raw;
         left -= run.raw;
       }

@@ -8,6 +8,7 @@
 #include "nic/params.h"
 #include "nic/read_join.h"
 #include "nic/units.h"
+#include "ports/data_watch.h"
 #include "ports/dma.h"
 #include "ports/translator.h"
 #include "ports/wire.h"
@@ -25,6 +26,8 @@ class Requester : public sc_core::sc_module, public PacketSink {
   /// Bound where contexts are not all at hand.
   sc_core::sc_port<ContextSource, 1, sc_core::SC_ZERO_OR_MORE_BOUND> qp_contexts;
   sc_core::sc_port<RequestStore, 1, sc_core::SC_ZERO_OR_MORE_BOUND> request_contexts;
+  /// Bound where data are followed.
+  sc_core::sc_port<ports::DataWatch, 1, sc_core::SC_ZERO_OR_MORE_BOUND> watch;
 
   Requester(sc_core::sc_module_name name, engine::Scheduler& scheduler, Clock clock, const RequesterParams& params, std::uint32_t port,
             ports::PacketPool& packets);
@@ -96,8 +99,9 @@ class Requester : public sc_core::sc_module, public PacketSink {
   // Null where all contexts are at hand.
   ContextSource* qp_contexts_ = nullptr;
   RequestStore* request_contexts_ = nullptr;
-  bool looks_up_ = false;        ///< either of them
-  bool done_when_sent_ = false;  ///< by the rules: requests of connected QPs that ask for no data
+  ports::DataWatch* watch_ = nullptr;  ///< null: nobody follows data
+  bool looks_up_ = false;              ///< either of them
+  bool done_when_sent_ = false;        ///< by the rules: requests of connected QPs that ask for no data
 };
 
 }  // namespace mtsim::nic

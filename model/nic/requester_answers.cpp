@@ -42,6 +42,8 @@ engine::Flow Requester::accept(Qp& qp) {
       try_again(qp, *packet);
     } else if (outstanding) {
       ports::Wqe& wqe = qp.wqe(index);
+      if (packet->mishap) [[unlikely]]
+        wqe.mishap.add(packet->mishap);
       std::copy(packet->stamp.begin(), packet->stamp.end(), wqe.stamp.begin() + unsigned(Step::wire));
       stamp(wqe, Step::response_wire) = stamp(wqe, Step::scatter) = qp.progress = scheduler_.now();
       ports::Waits& waits = packet->waits;
@@ -68,7 +70,7 @@ engine::Flow Requester::accept(Qp& qp) {
         query.wqe = &wqe;
         query.waits = params_.measures ? &waits : nullptr;
         query.wait_step = Step::scatter;
-        const Scatter units{scheduler_, clock_, *translator.operator->(), *dma.operator->()};
+        const Scatter units{scheduler_, clock_, *translator.operator->(), *dma.operator->(), watch_, wqe.mishap};
         const std::span<const verbs::Sge> sges(wqe.sges, wqe.sge_count);
         if (!co_await scatter(units, qp, qp.attributes.pd, sges, packet->offset, packet->payload.raw, Time(), query)) {
           status = params_.rules->requester.scatter;

@@ -16,6 +16,7 @@ Responder::Responder(sc_core::sc_module_name module_name, engine::Scheduler& sch
       network("network"),
       windows("windows"),
       qp_contexts("qp_contexts"),
+      watch("watch"),
       scheduler_(scheduler),
       clock_(clock),
       params_(params),
@@ -33,6 +34,7 @@ Responder::Responder(sc_core::sc_module_name module_name, engine::Scheduler& sch
 void Responder::end_of_elaboration() {
   format_ = network->format();
   if (qp_contexts.size() != 0) qp_contexts_ = qp_contexts.operator->();
+  if (watch.size() != 0) watch_ = watch.operator->();
 }
 
 void Responder::take(Qp& qp, ports::Packet& packet) {
@@ -126,6 +128,7 @@ bool Responder::in_sequence_unreliable(Qp& qp, const ports::Packet& packet) {
 /// A duplicate: what was carried out is not carried out again; its answer is sent again.
 void Responder::again(Qp& qp, const ports::Packet& packet) {
   if (!packet.last) return;
+  qp.mishap = {};  // of the message that was served last
   if (!verbs::is_atomic(packet.opcode)) return answer(qp, packet, verbs::Nak::none);
   ports::Packet& reply = reply_to(qp, packet, ports::Packet::Kind::response);
   reply.payload = Bytes(8);
@@ -158,6 +161,7 @@ ports::Packet& Responder::reply_to(const Qp& qp, const ports::Packet& request, p
   reply.request = request.request;
   reply.length = request.length;
   reply.stamp = request.stamp;
+  reply.mishap = qp.mishap;
   if (params_.measures) reply.waits = request.waits;
   return reply;
 }

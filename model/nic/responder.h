@@ -11,6 +11,7 @@
 #include "nic/params.h"
 #include "nic/read_join.h"
 #include "nic/units.h"
+#include "ports/data_watch.h"
 #include "ports/dma.h"
 #include "ports/translator.h"
 #include "ports/wire.h"
@@ -26,6 +27,8 @@ class Responder : public sc_core::sc_module, public PacketSink {
   sc_core::sc_port<WindowTable> windows;
   /// Bound where QP contexts are not always at hand.
   sc_core::sc_port<ContextSource, 1, sc_core::SC_ZERO_OR_MORE_BOUND> qp_contexts;
+  /// Bound where data are followed.
+  sc_core::sc_port<ports::DataWatch, 1, sc_core::SC_ZERO_OR_MORE_BOUND> watch;
 
   Responder(sc_core::sc_module_name name, engine::Scheduler& scheduler, Clock clock, const ResponderParams& params, std::uint32_t port,
             ports::PacketPool& packets);
@@ -92,6 +95,7 @@ class Responder : public sc_core::sc_module, public PacketSink {
   std::uint64_t dropped_ = 0;
   Naks naks_;
   ContextSource* qp_contexts_ = nullptr;  ///< null: they are
+  ports::DataWatch* watch_ = nullptr;     ///< null: nobody follows data
 };
 
 }  // namespace mtsim::nic

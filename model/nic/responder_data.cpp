@@ -21,6 +21,7 @@ engine::Task<int> Responder::data(Qp& qp, ports::Packet& packet) {
   const std::uint32_t life = qp.life;
   const bool sends = verbs::is_send(packet.opcode);
   packet.stamp[taken_up] = packet.stamp[judged] = packet.stamp[translated] = begin;
+  if (packet.first) qp.mishap = {};
   verbs::Check failed =
       packet.first ? verbs::check_request(packet.opcode, qp.attributes.access, qp.attributes.dest_rd_atomic) : verbs::Check::none;
   // Of an unreliable connection the receive of a message that lost a packet serves the next.
@@ -70,6 +71,8 @@ engine::Task<int> Responder::data(Qp& qp, ports::Packet& packet) {
       qp.serves = "waits for room in the write buffer";
       const ports::Cause full = co_await ports::WriteRoom(*dma.operator->());
       qp.serves = "is looked up";
+      if (watch_ != nullptr) [[unlikely]]
+        watch_->write(query, run, qp.mishap);
       dma->write(query.physical, run, nullptr, {ports::Purpose::payload, query.relaxed});
       done += run.raw;
       // What is not the last of the packet is part of the way to its last look-up.
@@ -130,7 +133,7 @@ engine::Task<verbs::Check> Responder::place_send(Qp& qp, ports::Packet& packet, 
   query.waits = noted(packet);
   query.wait_step = ports::Step::responder_translation;
   query.judged = query.ready = begin;
-  const Scatter units{scheduler_, clock_, *translator.operator->(), *dma.operator->()};
+  const Scatter units{scheduler_, clock_, *translator.operator->(), *dma.operator->(), watch_, qp.mishap};
   const std::span<const verbs::Sge> sges(wqe.sges, wqe.sge_count);
   const bool placed = co_await scatter(units, qp, qp.attributes.receive_pd, sges, packet.offset, bytes, begin, query);
   packet.stamp[judged] = query.judged;
@@ -160,6 +163,7 @@ void Responder::accepted(Qp& qp, const ports::Packet& packet) {
 void Responder::end_receive(Qp& qp, const ports::Packet& packet, verbs::Status status) {
   ports::Wqe& wqe = qp.attributes.receives->at(*qp.receive);
   std::copy(packet.stamp.begin(), packet.stamp.end(), wqe.stamp.begin() + unsigned(ports::Step::wire));
+  wqe.mishap = qp.mishap;
   // A receive's life begins at the responder.
   for (const ports::Waits::Entry wait : packet.waits)
     if (wait.step() >= ports::Step::responder_wait) wqe.waits.add(wait.step(), wait.cause(), Time(wait.span));

@@ -20,6 +20,7 @@ engine::Task<int> Responder::read(Qp& qp, ports::Packet& packet) {
       packet.rkey, qp.attributes.pd, params_.rules->needed_of_region(packet.opcode), Iova(packet.address), Bytes(packet.length), true,
       qp.qpn};
   advance(qp, packet);
+  qp.mishap = {};
   std::uint64_t offset = 0;
   do {
     const std::uint64_t bytes = std::min(qp.train, packet.length - offset);
@@ -60,6 +61,8 @@ engine::Task<int> Responder::read(Qp& qp, ports::Packet& packet) {
       }
       from = query.physical;
       run = std::min(query.length, Bytes(bytes - done));
+      if (watch_ != nullptr) [[unlikely]]
+        watch_->read(query, run, qp.mishap);
       done += run.raw;
     }
     contexts_.give();
@@ -148,6 +151,9 @@ engine::Task<int> Responder::atomic(Qp& qp, ports::Packet& packet) {
     refuse(qp, packet, failed);
     co_return 0;
   }
+  qp.mishap = {};
+  if (watch_ != nullptr) [[unlikely]]
+    watch_->write(query, Bytes(8), qp.mishap);
   ports::Packet& reply = reply_to(qp, packet, ports::Packet::Kind::response);
   reply.payload = Bytes(8);
   reply.wire = format_.overhead + format_.aeth + format_.atomic_ack;

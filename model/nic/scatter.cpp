@@ -42,6 +42,8 @@ engine::Task<bool> scatter(const Scatter& units, Qp& qp, std::uint32_t pd, std::
       }
       if (qp.life != life) co_return true;
       const Bytes run = std::min(query.length, Bytes(std::min<std::uint64_t>(left, sge.length - skip)));
+      if (units.watch != nullptr) [[unlikely]]
+        units.watch->write(query, run, units.mishap);
       units.dma.write(query.physical, run, nullptr, {ports::Purpose::payload, query.relaxed});
       skip += run.raw;
       left -= run.raw;

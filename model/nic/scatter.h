@@ -6,6 +6,7 @@
 #include "engine/flow.h"
 #include "engine/scheduler.h"
 #include "nic/qp.h"
+#include "ports/data_watch.h"
 #include "ports/dma.h"
 #include "ports/translator.h"
 
@@ -16,6 +17,8 @@ struct Scatter {
   Clock clock;
   ports::Translator& translator;
   ports::Dma& dma;
+  ports::DataWatch* watch;  ///< null: nobody follows the data
+  ports::Mishap& mishap;    ///< what it finds is added to that
 };
 
 /// Bytes [offset, offset + length) of a message go to where the elements say; look-ups begin at `begin` at the earliest. Elements are

@@ -99,6 +99,7 @@ bool Walker::advance(ports::Query& query, Time& clock) {
           break;
         }
         query.relaxed = verbs::has(query.step.grant->access, verbs::Access::relaxed_ordering);
+        query.identity = query.step.grant->identity;
         architecture_->step(query.walk, 0, query.step);
         if (settings_.deepest_first) [[unlikely]]
           deepen(query);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/units.h"
+#include "ports/mishap.h"
 #include "ports/waits.h"
 #include "verbs/device.h"
 #include "verbs/types.h"
@@ -26,6 +27,7 @@ struct alignas(64) Wqe {
   std::uint64_t wr = 0;
   verbs::Opcode opcode = verbs::Opcode::write;
   verbs::Send flags = verbs::Send::none;  ///< `signaled` is already set where the QP signals all
+  Mishap mishap;                          ///< of its data so far
   std::uint32_t sge_count = 0;
   std::uint32_t basic_blocks = 1;  ///< 64-byte units that it takes in the ring
   std::uint64_t length = 0;        ///< sum of the SGE lengths; of a receive that has ended: bytes that came

@@ -44,9 +44,10 @@ struct Query {
   verbs::Verdict verdict = verbs::Verdict::granted;
   bool fault = false;  ///< granted, but there is no translation
   Pa physical;
-  Bytes length;          ///< contiguous bytes from there on
-  bool relaxed = false;  ///< the key's MR was registered with relaxed ordering
-  Time judged, ready;    ///< when the key was judged, when the translation is there
+  Bytes length;                ///< contiguous bytes from there on
+  bool relaxed = false;        ///< the key's MR was registered with relaxed ordering
+  std::uint32_t identity = 0;  ///< of what the key stands for (verbs::Grant::identity)
+  Time judged, ready;          ///< when the key was judged, when the translation is there
 
   // The Walker's.
   translate::Walk walk;

@@ -9,6 +9,7 @@
 
 #include "base/units.h"
 #include "engine/timer.h"
+#include "ports/mishap.h"
 #include "ports/waits.h"
 #include "verbs/judge.h"
 
@@ -49,6 +50,8 @@ struct Packet : engine::Timer {
   std::uint64_t length = 0;    ///< RETH: of the whole message
   Key rkey;                    ///< of a SEND with invalidation: the key to be invalidated
   std::uint8_t rnr_timer = 0;  ///< of an RNR NAK: the code of the time to wait
+  Mishap mishap;               ///< of an answer: what befell the request's data at the responder
+  std::uint32_t meant = 0;     ///< of a request: verbs::SendRequest::meant
   Time context_missed;         ///< at the responder: when it was clear that the QP's context has to be fetched; 0: it was there
 
   /// The responder's stamps, carried back to the requester: arrival, taken up, key judged, translated, data moved.

@@ -71,6 +71,7 @@ class Actor final : public verbs::Caller {
       NameId window = 0;
       Object before;
     };
+    bool has_binds = false;                    ///< `binds` and `rebound` are not empty
     NameId queue = 0;                          ///< the QP or SRQ; 0: not in use
     Kind kind = Kind::post_send;               ///< how it goes down
     std::size_t size = 0;                      ///< requests in it
@@ -123,7 +124,8 @@ class Actor final : public verbs::Caller {
   void append_request(List&);
   /// 0, or the name of the object that is lacking.
   [[gnu::noinline]] std::optional<NameId> append_window_work(List&, verbs::SendRequest&);
-  void undo_binds(List&, std::size_t accepted);
+  [[gnu::noinline]] void undo_binds(List&, std::size_t accepted);
+  [[gnu::noinline]] static void drop_binds(List&);
   template <class Request>
   static void attach_sges(const List&, std::vector<Request>&);
   verbs::Progress submit(List&);
@@ -144,6 +146,7 @@ class Actor final : public verbs::Caller {
   void take(const verbs::Completion&);
   bool satisfies(const verbs::Completion&, std::uint32_t shared);
   void judge(const verbs::Completion&);
+  void judge_hazard(const verbs::Completion&, std::uint64_t wr);
 
   /// Nanoseconds of a program as a time; what no count of picoseconds holds becomes very long.
   static Time span(std::uint64_t nanoseconds);

@@ -205,7 +205,7 @@ void Actor::record_made() {
       o.length = reg_mr_.length;
       o.lkey = reply_.lkey;
       o.rkey = reply_.rkey;
-      o.identity = static_cast<std::uint32_t>(reply_.value);
+      o.identity = reply_.identity;
       break;
     case Kind::alloc_mw:
       o.kind = ObjectKind::mw;
@@ -236,7 +236,7 @@ void Actor::record_gone() {
     case Kind::rereg_mr:
       o.lkey = reply_.lkey;
       o.rkey = reply_.rkey;
-      o.identity = static_cast<std::uint32_t>(reply_.value);
+      o.identity = reply_.identity;
       if (!rereg_mr_.translation) break;
       o.address = rereg_mr_.address;
       o.iova = reply_.iova;

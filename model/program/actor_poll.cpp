@@ -3,6 +3,8 @@
 // `n=` counts those newly taken. `wr=` takes one at a time until the wanted one comes and sets the others aside for a later `wr=`; which
 // one a receive of a shared queue may take instead of its own is said in actor_requests.h. Two threads that wait on one CQ by `wr=` at once
 // can take each other's completions; the one that then waits in vain is for the watchdog to report.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cassert>
 #include <cerrno>
@@ -15,13 +17,6 @@
 namespace mtsim::program {
 
 using verbs::Progress;
-
-namespace {
-
-/// `hazard=` names them in their order.
-std::string hazard_text(verbs::Hazard hazard) { return std::string("hazard=").append(hazard_words()[static_cast<std::size_t>(hazard)]); }
-
-}  // namespace
 
 Progress Actor::issue_poll() {
   const verbs::Handle cq = scene_.objects.handle(op_.id, ObjectKind::cq);
@@ -118,12 +113,21 @@ void Actor::judge(const verbs::Completion& c) {
   --wanted_;
   // With `wr=` the line speaks of its own request, also where the completion of another receive of its shared queue stands for it.
   const std::uint64_t wr = op_.has_wr ? op_.wr : c.wr;
-  if (op_.hazard != Op::Hazard::unsaid && static_cast<unsigned>(op_.hazard) - 1 != static_cast<unsigned>(c.hazard)) [[unlikely]]
-    report(op_.line, wr, hazard_text(static_cast<verbs::Hazard>(static_cast<unsigned>(op_.hazard) - 1)), hazard_text(c.hazard));
-  if (allows_status(op_.expect, wr, c.status)) return;
+  if (allows_status(op_.expect, wr, c.status)) {
+    if (op_.hazard != Op::Hazard::unsaid) [[unlikely]]
+      judge_hazard(c, wr);
+    return;
+  }
   std::string got(verbs::name(c.status));
   if (!op_.has_wr || c.wr != wr) got += " of wr=" + std::to_string(c.wr);
   report(op_.line, wr, expected_statuses(op_.expect, wr), std::move(got));
+}
+
+void Actor::judge_hazard(const verbs::Completion& c, std::uint64_t wr) {
+  const auto expected = static_cast<std::size_t>(op_.hazard) - 1;
+  const auto got = static_cast<std::size_t>(c.hazard);
+  if (expected != got)
+    report(op_.line, wr, fmt::format("hazard={}", hazard_words()[expected]), fmt::format("hazard={}", hazard_words()[got]));
 }
 
 }  // namespace mtsim::program

@@ -54,10 +54,8 @@ void Actor::clear(List& list) {
   list.sends.clear();
   list.receives.clear();
   list.sges.clear();
-  if (!list.binds.empty()) [[unlikely]] {
-    list.binds.clear();
-    list.rebound.clear();
-  }
+  if (list.has_binds) [[unlikely]]
+    drop_binds(list);
   --open_lists_;
 }
 
@@ -164,7 +162,7 @@ void Actor::answer_post() {
   const std::size_t accepted = reply_.error == 0 ? list.size : reply_.value;
   assert(accepted <= list.size && "a device posts no more than it was given");
   const std::uint32_t queue = queue_of(list);
-  if (!list.rebound.empty()) [[unlikely]]
+  if (list.has_binds) [[unlikely]]
     undo_binds(list, accepted);
   for (std::size_t i = 0; i < list.size && i <= accepted; ++i) {
     const List::Line& line = list.lines[i];

@@ -61,6 +61,7 @@ std::optional<NameId> Actor::append_window_work(List& list, verbs::SendRequest& 
   bind.address = Iova(*address);
   bind.length = Bytes(op_.length);
   bind.access = op_.access;
+  list.has_binds = true;
   list.rebound.push_back({list.size, op_.mw, window});
   // The device takes no more of the new key than its low byte.
   rebind(op_.mw, mtsim::Key((bind.window.raw & ~0xffu) | (bind.new_key.raw & 0xffu)), bind.address, bind.access);
@@ -71,6 +72,12 @@ std::optional<NameId> Actor::append_window_work(List& list, verbs::SendRequest& 
 void Actor::undo_binds(List& list, std::size_t accepted) {
   for (; !list.rebound.empty() && list.rebound.back().line >= accepted; list.rebound.pop_back())
     scene_.objects[list.rebound.back().window] = list.rebound.back().before;
+}
+
+void Actor::drop_binds(List& list) {
+  list.binds.clear();
+  list.rebound.clear();
+  list.has_binds = false;
 }
 
 }  // namespace mtsim::program

@@ -95,6 +95,30 @@ void memory_fields(Archive& a, Memory& m) {
   a.count("left_pins", m.left_pins);
 }
 
+template <class Archive, class Hazard>
+void hazard_fields(Archive& a, Hazard& h) {
+  const auto counts = [](auto& in, auto& c) {
+    in.count("requests", c.requests);
+    in.count("receives", c.receives);
+    in.count("transfers", c.transfers);
+  };
+  a.group("stale", [&](auto& in) { counts(in, h.stale); });
+  a.group("foreign", [&](auto& in) { counts(in, h.foreign); });
+}
+
+template <class Archive, class Event>
+void hazard_event_fields(Archive& a, Event& e) {
+  a.text("kind", e.kind);
+  a.time("at", e.at);
+  a.text("host", e.host);
+  a.text("operation", e.operation);
+  a.flag("writes", e.writes);
+  a.count("address", e.address);
+  a.count("key", e.key);
+  a.count("memory", e.memory);
+  a.word("why", e.why, hazard_reason_names);
+}
+
 template <class Archive, class Series>
 void memory_series_fields(Archive& a, Series& s) {
   a.series("at", s.at);
@@ -248,6 +272,10 @@ void report_fields(Archive& a, R& r) {
   a.group("registration", [&](auto& in) { registration_fields(in, r.registration, r); });
   a.items("memory", r.memory, &MemoryStats::host, [](auto& in, auto& m) { memory_fields(in, m); });
   a.items("memory_series", r.memory_series, &MemorySeries::host, [](auto& in, auto& s) { memory_series_fields(in, s); });
+  a.group("hazards", [&](auto& in) {
+    in.items("hosts", r.hazards, &HazardStats::host, [](auto& each, auto& h) { hazard_fields(each, h); });
+    in.list("first", r.hazard_events, [](auto& each, auto& e) { hazard_event_fields(each, e); });
+  });
   a.group("occupancy", [&](auto& in) {
     if (in.has("at_ns", !r.occupancy.units.empty())) occupancy_fields(in, r.occupancy);
   });

@@ -75,6 +75,33 @@ struct MemoryStats {
   std::uint64_t left_pins = 0;
 };
 
+/// Data of one host that were wrong without an error.
+struct HazardStats {
+  std::string host;
+  struct Counts {
+    std::uint64_t requests = 0;   ///< of the host, that ended with SUCCESS
+    std::uint64_t receives = 0;   ///< the same
+    std::uint64_t transfers = 0;  ///< by its NIC, in its memory; of requests that no completion tells of as well
+    bool any() const { return requests + receives + transfers != 0; }
+  };
+  Counts stale, foreign;
+};
+
+enum class HazardReason : std::uint8_t { unmapped, other_page, other_key };
+inline constexpr std::array<const char*, 3> hazard_reason_names{"unmapped", "other_page", "other_key"};
+
+/// One transfer of them.
+struct HazardEvent {
+  std::string kind;  ///< `stale` or `foreign`
+  Time at;
+  std::string host;                    ///< whose memory it is
+  std::string operation;               ///< `a write wr=1 on QP 0x40`
+  bool writes = false;                 ///< memory was written
+  std::uint64_t address = 0, key = 0;  ///< as the operation has them
+  std::uint64_t memory = 0;            ///< where the process has it
+  HazardReason why = HazardReason::unmapped;
+};
+
 /// A resource that registrations of one host contend for.
 struct Contention {
   std::string name;  ///< the resource's
@@ -244,6 +271,8 @@ struct Report {
   RegistrationStats registration;
   std::vector<MemoryStats> memory;
   std::vector<MemorySeries> memory_series;
+  std::vector<HazardStats> hazards;        ///< of hosts that had any
+  std::vector<HazardEvent> hazard_events;  ///< the first of all hosts
   Occupancy occupancy;
   std::vector<CacheStats> caches;
   std::vector<MissChains> miss_chains;  ///< of NICs that had any

@@ -74,6 +74,47 @@ void memory(Page& page, const std::vector<MemoryStats>& hosts, const std::vector
   }
 }
 
+/// `3 requests and 1 receive ended with SUCCESS and stale data; its NIC moved stale data 4 times`
+std::string counted(const HazardStats::Counts& c, const char* kind) {
+  const auto number = [](std::uint64_t n, const char* what) { return fmt::format("{} {}{}", human::count(n), what, n == 1 ? "" : "s"); };
+  std::string out;
+  if (c.requests != 0) out += number(c.requests, "request");
+  if (c.receives != 0) out += (out.empty() ? "" : " and ") + number(c.receives, "receive");
+  if (!out.empty()) out += fmt::format(" ended with SUCCESS and {} data", kind);
+  if (c.transfers != 0) out += fmt::format("{}its NIC moved {} data {}", out.empty() ? "" : "; ", kind, number(c.transfers, "time"));
+  return out;
+}
+
+std::string explained(const HazardEvent& e) {
+  switch (e.why) {
+    case HazardReason::unmapped:
+      return fmt::format("the program has no memory at {:#x} any more", e.memory);
+    case HazardReason::other_page:
+      return e.writes ? fmt::format("the program has another page at {:#x} and does not see it", e.memory)
+                      : fmt::format("the program has other data at {:#x}", e.memory);
+    case HazardReason::other_key:
+      return "the key has come to stand for another registration";
+  }
+  return {};
+}
+
+void hazards(Page& page, const Report& r, const Room& room) {
+  if (r.hazards.empty()) return;
+  page.gap();
+  page.heading("Hazards");
+  for (const HazardStats& h : r.hazards)
+    for (const auto& [counts, kind] : {std::pair(h.stale, "stale"), std::pair(h.foreign, "foreign")}) {
+      if (counts.any()) page.line(fmt::format("  {:<9}{}", h.host, counted(counts, kind)));
+    }
+  const std::size_t shown = std::min(room.unexpected, r.hazard_events.size());
+  for (std::size_t i = 0; i < shown; ++i) {
+    const HazardEvent& e = r.hazard_events[i];
+    page.line(fmt::format("  {:>10}  {}: {} {} address {:#x} of key {:#x}:", human::time(e.at), e.host, e.operation,
+                          e.writes ? "wrote" : "read", e.address, e.key));
+    page.line(fmt::format("  {:>10}  {}", "", explained(e)));
+  }
+}
+
 void registration(Page& page, const RegistrationStats& r) {
   if (r.reg_mr.calls + r.dereg_mr.calls == 0) return;
   page.gap();
@@ -137,6 +178,7 @@ std::string composed(const Report& r, TextOptions options, const Room& room) {
   phases(page, r.phases);
   registration(page, r.registration);
   memory(page, r.memory, r.memory_series);
+  hazards(page, r, room);
   charts(page, r, operations, room);
   waits(page, r, operations, room);
   if (const std::string limit = what_saturates(r); !limit.empty()) {

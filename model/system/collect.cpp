@@ -109,6 +109,18 @@ void add_memory(const std::string& name, const ports::MemoryUse& use, results::R
   report.memory.push_back(std::move(m));
 }
 
+void add_hazards(const Host& host, results::Report& report) {
+  if (host.watch == nullptr) return;
+  results::HazardStats& h = report.hazards.emplace_back();
+  h.host = host.title;
+  const auto counts = [&](verbs::Hazard kind, std::uint64_t transfers) {
+    const OperationLog::Wrong& wrong = host.operations.wrong(kind);
+    return results::HazardStats::Counts{wrong.requests, wrong.receives, transfers};
+  };
+  h.stale = counts(verbs::Hazard::stale, host.watch->transfers().stale);
+  h.foreign = counts(verbs::Hazard::foreign, host.watch->transfers().foreign);
+}
+
 void add_memory_series(const std::string& name, const kernel::MemorySeries& series, results::Report& report) {
   results::MemorySeries& out = report.memory_series.emplace_back();
   out.host = name;
@@ -295,6 +307,7 @@ void collect_host(Host& host, results::Report& report) {
   add_calls(host.registrations.calls(ports::RegistrationRecord::Call::dereg_mr), report.registration.dereg_mr);
   add_other_calls(host.registrations, report);
   add_memory(name, host.kernel.memory_use(), report);
+  add_hazards(host, report);
   add_memory_series(name, host.kernel.memory_series(), report);
   report.registration.pinned_now += host.kernel.registration().pinned_now;
   report.registration.pinned_most += host.kernel.registration().pinned_most;

@@ -3,7 +3,7 @@
 namespace mtsim::system {
 
 Host::Host(sc_core::sc_module_name name, engine::Scheduler& scheduler, const HostSettings& s, std::uint32_t cpu_count,
-           std::uint32_t threads, std::uint32_t port, std::uint32_t further, ports::Network& network)
+           std::uint32_t threads, std::uint32_t port, std::uint32_t further, ports::Network& network, HazardLog* hazards)
     : sc_module(name),
       title(name),
       settings(s),
@@ -13,7 +13,9 @@ Host::Host(sc_core::sc_module_name name, engine::Scheduler& scheduler, const Hos
       pcie("pcie", scheduler, s.pcie),
       nic("nic", scheduler, s.nic, port, {root_complex.allocate(s.nic.nic.table_space, page_bytes), s.nic.nic.table_space}),
       kernel("kernel", scheduler, s.kernel, s.driver, root_complex.frames(), s.iommu, s.nics),
-      device("device", scheduler, s.provider, threads, port) {
+      device("device", scheduler, s.provider, threads, port),
+      watch(hazards == nullptr ? nullptr
+                               : std::make_unique<kernel::MemoryWatch>("memory_watch", scheduler, root_complex.frames(), port, hazards)) {
   adapters_.push_back({"nic", "pcie", nic, pcie});
   for (std::uint32_t i = 1; i < s.nics; ++i) {
     const std::string nic_name = "nic" + std::to_string(i), pcie_name = "pcie" + std::to_string(i);
@@ -26,6 +28,11 @@ Host::Host(sc_core::sc_module_name name, engine::Scheduler& scheduler, const Hos
   for (std::uint32_t i = 0; i < s.nics; ++i) {
     adapters_[i].nic.dma.set_device(i);
     wire(adapters_[i], network);
+  }
+  if (watch != nullptr) {
+    operations.follow(*hazards, port);
+    kernel.watch(*watch);
+    nic.watch(*watch);
   }
   operations.keep_waits(s.nic.requester.measures);
   kernel.cpus(cpus);

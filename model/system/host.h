@@ -6,7 +6,9 @@
 #include <vector>
 
 #include "kernel/kernel.h"
+#include "kernel/memory_watch.h"
 #include "nic/nic.h"
+#include "system/hazard_log.h"
 #include "system/logs.h"
 #include "system/settings.h"
 #include "user/sim_device.h"
@@ -16,9 +18,9 @@ namespace mtsim::system {
 class Host : public sc_core::sc_module {
  public:
   /// `port` on the switch is the host's rank, and that of its first NIC; the others have ranks from `further` on, and no port, since they
-  /// send nothing. `network` must outlive the host.
+  /// send nothing. `network` and `hazards` must outlive the host; `hazards` null: data are not followed.
   Host(sc_core::sc_module_name name, engine::Scheduler& scheduler, const HostSettings& settings, std::uint32_t cpus, std::uint32_t threads,
-       std::uint32_t port, std::uint32_t further, ports::Network& network);
+       std::uint32_t port, std::uint32_t further, ports::Network& network, HazardLog* hazards = nullptr);
 
   /// As the program and the configuration call it.
   const std::string title;
@@ -31,6 +33,7 @@ class Host : public sc_core::sc_module {
   nic::Nic nic;
   kernel::Kernel kernel;
   user::SimDevice device;
+  const std::unique_ptr<kernel::MemoryWatch> watch;  ///< null: data are not followed
 
   /// A NIC and its link, the first one among them.
   struct Adapter {

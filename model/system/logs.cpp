@@ -1,5 +1,7 @@
 #include "system/logs.h"
 
+#include "system/hazard_log.h"
+
 namespace mtsim::system {
 
 const std::vector<std::string>& step_names() {
@@ -32,6 +34,8 @@ void OperationLog::ended(std::uint32_t qpn, const ports::Wqe& request, verbs::St
   ++kept.ended;
   if (status != verbs::Status::SUCCESS) return;
   ++kept.succeeded;
+  if (request.mishap) [[unlikely]]
+    note_wrong(qpn, request);
   kept.bytes += request.length;
   if (kept.latency.steps().empty()) [[unlikely]]
     kept.latency = results::LatencyTable(step_names());
@@ -45,6 +49,17 @@ void OperationLog::refused(Time at, std::uint32_t qpn, const verbs::Decision& de
   if (refusals_.size() < refusals_kept) refusals_.push_back({at, qpn, decision});
 }
 
+void OperationLog::note_wrong(std::uint32_t qpn, const ports::Wqe& request) {
+  Wrong& wrong = wrong_[unsigned(request.mishap.kind)];
+  ++(request.opcode == verbs::Opcode::recv ? wrong.receives : wrong.requests);
+  if (hazards_ != nullptr) hazards_->ended(port_, qpn, request);
+}
+
+void OperationLog::follow(HazardLog& hazards, std::uint32_t port) {
+  hazards_ = &hazards;
+  port_ = port;
+}
+
 void OperationLog::watch(OperationWatcher& watcher, std::uint32_t port) {
   watchers_.push_back(&watcher);
   port_ = port;
@@ -55,6 +70,7 @@ void OperationLog::restart() {
   statuses_ = {};
   refusals_.clear();
   refusals_total_ = 0;
+  wrong_ = {};
 }
 
 RegistrationLog::RegistrationLog() { restart(); }

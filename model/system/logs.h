@@ -24,6 +24,8 @@ class OperationWatcher {
   ~OperationWatcher() = default;
 };
 
+class HazardLog;
+
 /// Ended work requests of one host, by opcode.
 class OperationLog : public sc_core::sc_module, public nic::OperationLog {
  public:
@@ -38,6 +40,14 @@ class OperationLog : public sc_core::sc_module, public nic::OperationLog {
   void keep_waits(bool on) { keeps_waits_ = on; }
   /// `watcher` must outlive the log; `port` is what it is told of.
   void watch(OperationWatcher& watcher, std::uint32_t port);
+
+  /// Notes of operations whose data were wrong are kept there; `port` as above.
+  void follow(HazardLog& hazards, std::uint32_t port);
+  /// Operations that ended with SUCCESS and wrong data.
+  struct Wrong {
+    std::uint64_t requests = 0, receives = 0;
+  };
+  const Wrong& wrong(verbs::Hazard kind) const { return wrong_[unsigned(kind)]; }
 
   struct Kept {
     std::uint64_t ended = 0, succeeded = 0, bytes = 0;
@@ -57,11 +67,15 @@ class OperationLog : public sc_core::sc_module, public nic::OperationLog {
   std::uint64_t refusals_total() const { return refusals_total_; }
 
  private:
+  void note_wrong(std::uint32_t qpn, const ports::Wqe& request);
+
   std::array<Kept, verbs::opcode_count> kept_;
   std::array<std::uint64_t, verbs::status_count> statuses_{};
   std::vector<Refused> refusals_;
   std::uint64_t refusals_total_ = 0;
   bool keeps_waits_ = true;
+  std::array<Wrong, 3> wrong_{};  ///< by verbs::Hazard
+  HazardLog* hazards_ = nullptr;
   std::vector<OperationWatcher*> watchers_;
   std::uint32_t port_ = 0;
 };

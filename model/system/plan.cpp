@@ -59,6 +59,7 @@ Plan make_plan(const Config& config, const std::optional<std::string>& trace, st
   config.finish();
   if (!plan.program) throw UserError("nothing to run: the configuration has no workload and no trace was given");
   refuse_unknown_nics(*plan.program, plan.hosts);
+  plan.follows_data = follows_data(*plan.program, plan.settings.replay.hazards);
   program::refuse_unsupported(*plan.program, user::SimDevice::carried_out());
   plan.config_text = config.effective_json();
   plan.config_hash = config.hash();

@@ -18,6 +18,7 @@ struct Plan {
   Settings settings;
   std::vector<HostSettings> hosts;  ///< in the order of the program's hosts
   program::ReplayTime time{};
+  bool follows_data = false;  ///< whether hazards of data are looked for
   std::string config_text, config_hash;
 };
 

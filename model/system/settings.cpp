@@ -46,6 +46,12 @@ void ReplayParams::declare(Declaration<ReplayParams>& d) {
       .standard("recorded")
       .means("Whether a line waits for its @NS.")
       .source("modelling choice");
+  d.choice("hazards", &ReplayParams::hazards, {{"auto", Hazards::automatic}, {"on", Hazards::on}, {"off", Hazards::off}})
+      .standard("auto")
+      .means(
+          "Whether it is followed which data lie where, so that completions can tell of stale and of foreign ones: some more run time. "
+          "`auto`: if a trace uses munmap, madvise, fork or rereg_mr, or a poll of it says hazard=.")
+      .source("modelling choice");
 }
 
 void RunParams::declare(Declaration<RunParams>& d) {

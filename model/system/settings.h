@@ -15,6 +15,7 @@
 #include "nic/params.h"
 #include "pcie/link.h"
 #include "program/actor.h"
+#include "system/hazard_log.h"
 #include "system/placement.h"
 #include "user/provider_params.h"
 
@@ -41,6 +42,7 @@ struct HostSettings {
 
 struct ReplayParams {
   program::ReplayTime time{};
+  Hazards hazards{};
   static void declare(Declaration<ReplayParams>& d);
 };
 

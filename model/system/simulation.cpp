@@ -49,8 +49,8 @@ Simulation::Simulation(const Plan& plan, const Recording& recording) : plan_(pla
     const std::uint32_t on_host = std::max(threads[index], 1u);
     const std::uint32_t said = program.cpus(index) != 0 ? program.cpus(index) : s.cpus;
     const auto port = static_cast<std::uint32_t>(hosts_.size());
-    hosts_.push_back(
-        std::make_unique<Host>(names.hosts()[index].c_str(), *scheduler_, s, said != 0 ? said : on_host, on_host, port, further, *switch_));
+    hosts_.push_back(std::make_unique<Host>(names.hosts()[index].c_str(), *scheduler_, s, said != 0 ? said : on_host, on_host, port,
+                                            further, *switch_, plan.follows_data ? &hazards_ : nullptr));
     further += s.nics - 1;
     switch_->ends(hosts_.back()->nic);
     port_of_[index] = port;
@@ -142,6 +142,8 @@ results::Report Simulation::report() const {
   if (occupancy_) report.occupancy = occupancy_->collect();
   std::erase_if(report.miss_chains, [](const results::MissChains& m) { return m.chains.empty(); });
   complete_contention(report);
+  std::erase_if(report.hazards, [](const results::HazardStats& h) { return !h.stale.any() && !h.foreign.any(); });
+  report.hazard_events = hazards_.collect(hosts_);
   report.simulated = scheduler_->now();
   report.version = MTSIM_VERSION;
   report.seed = plan_.settings.run.seed;

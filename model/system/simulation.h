@@ -10,6 +10,7 @@
 #include "engine/scheduler.h"
 #include "program/actors.h"
 #include "results/report.h"
+#include "system/hazard_log.h"
 #include "system/meeting.h"
 #include "system/plan.h"
 #include "system/run_files.h"
@@ -70,6 +71,7 @@ class Simulation {
   const Plan& plan_;
   std::unique_ptr<engine::Scheduler> scheduler_;
   std::unique_ptr<fabric::Switch> switch_;
+  HazardLog hazards_;
   std::vector<std::unique_ptr<Host>> hosts_;  ///< in the order of their names, which is that of their ports
   std::vector<std::uint32_t> port_of_;        ///< by the program's hosts
   std::unique_ptr<MeasuringMeeting> meeting_;

@@ -29,6 +29,11 @@ void subtract(results::Report& report, const results::Report& start) {
       m.migrated -= s.migrated;
       m.left_pins -= s.left_pins;
     }
+  // Requests and receives are counted anew when the window begins.
+  for (std::size_t i = 0; i < report.hazards.size(); ++i) {
+    report.hazards[i].stale.transfers -= start.hazards[i].stale.transfers;
+    report.hazards[i].foreign.transfers -= start.hazards[i].foreign.transfers;
+  }
   for (std::size_t i = 0; i < report.caches.size(); ++i) {
     results::CacheStats& c = report.caches[i];
     const results::CacheStats& s = start.caches[i];

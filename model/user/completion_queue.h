@@ -32,7 +32,9 @@ class CompletionQueue {
   void forget(const CompletionPath& from);
 
   Pa next_slot();
-  /// A completion that finds no room is lost, as when a CQ overruns in life; what the device does to its QPs then is not modelled.
+  /// Those that are on their way to it are not counted.
+  bool has_room() const { return size() != depth(); }
+  /// A completion that finds no room is lost, as when a CQ overruns in life.
   void arrive(const verbs::Completion& completion, std::uint32_t place, const CompletionPath& from);
   std::uint64_t overruns() const { return overruns_; }
 
@@ -58,6 +60,7 @@ class CompletionPath : public ports::CompletionQueue {
  public:
   CompletionPath(std::shared_ptr<user::CompletionQueue> cq, std::shared_ptr<WorkQueue> from) : cq_(std::move(cq)), from_(std::move(from)) {}
   Pa next_slot() override { return cq_->next_slot(); }
+  bool has_room() const override { return closed_ || cq_->has_room(); }
   void arrive(const verbs::Completion& completion, std::uint32_t place) override {
     if (closed_) from_->completed(place);
     else cq_->arrive(completion, place, *this);

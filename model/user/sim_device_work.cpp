@@ -24,10 +24,11 @@ inline void SimDevice::submit(Qp& qp, std::span<const verbs::SendRequest> reques
   const SendQueue::Posted posted = qp.sq->post(requests, begin, now(), now() - begin - span);
   reply.error = posted.error;
   reply.value = posted.accepted;
-  if (posted.accepted == 0) return;
-  // One request alone goes down with the doorbell if it fits (BlueFlame); the NIC fetches all others.
-  const Bytes bytes(posted.accepted == 1 ? std::uint64_t(qp.sq->last_blocks()) * 64 : 0);
-  doorbells->ring(qp.qpn, qp.sq->producer(), bytes <= params_.blueflame ? bytes : Bytes(0));
+  if (posted.accepted != 0) {
+    // One request alone goes down with the doorbell if it fits (BlueFlame); the NIC fetches all others.
+    const Bytes bytes(posted.accepted == 1 ? std::uint64_t(qp.sq->last_blocks()) * 64 : 0);
+    doorbells->ring(qp.qpn, qp.sq->producer(), bytes <= params_.blueflame ? bytes : Bytes(0));
+  }
 }
 
 /// ibv_post_send

@@ -24,12 +24,12 @@ using Thread = std::uint32_t;  ///< index of a thread on its host, from 0
 /// What a call answered. `error` is 0 or a positive errno, whatever the sign convention of the C function.
 struct Reply {
   int error = 0;
-  Handle handle = 0;        ///< of the object made
-  std::uint64_t value = 0;  ///< mmap: the address; create_qp: its number; post: requests accepted; poll: completions written; reg_mr,
-                            ///< rereg_mr: the registration's identity (Grant::identity), or, of a rereg_mr that failed, its class
-                            ///< (Rereg); query_qp: the QpState; next_event: the Event
-  Key lkey, rkey;           ///< reg_mr, rereg_mr; alloc_mw, bind_mw: rkey alone
-  Iova iova;                ///< reg_mr, rereg_mr: the first address as operations see it
+  Handle handle = 0;           ///< of the object made
+  std::uint64_t value = 0;     ///< mmap: the address; create_qp: its number; post: requests accepted; poll: completions written; a
+                               ///< rereg_mr that failed: its class (Rereg); query_qp: the QpState; next_event: the Event
+  Key lkey, rkey;              ///< reg_mr, rereg_mr; alloc_mw, bind_mw: rkey alone
+  Iova iova;                   ///< reg_mr, rereg_mr: the first address as operations see it
+  std::uint32_t identity = 0;  ///< reg_mr, rereg_mr: Grant::identity
 };
 
 enum class Progress : std::uint8_t { done, pending };

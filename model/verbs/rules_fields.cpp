@@ -47,48 +47,57 @@ const RuleField* find(const std::vector<RuleField>& in, const std::string& name)
 std::vector<RuleField> fields(const Rules& rules) {
   std::vector<RuleField> out;
   const auto add = [&](std::string name, const auto& value) { out.push_back({std::move(name), text(value)}); };
-  const Rules::Posting& p = rules.posting;
-  add("posting.send_below_rts", p.send_below_rts);
-  add("posting.receive_in_reset", p.receive_in_reset);
-  add("posting.queue_full", p.queue_full);
-  add("posting.send_elements", p.send_elements);
-  add("posting.receive_elements", p.receive_elements);
-  add("posting.inline_bytes", p.inline_bytes);
-  add("posting.inline_not_data", p.inline_not_data);
-  add("posting.wrong_opcode", p.wrong_opcode);
-  add("posting.no_opcode", p.no_opcode);
-  add("posting.atomic_length", p.atomic_length);
-  add("posting.atomic_alignment", p.atomic_alignment);
-  add("posting.length_sum", p.length_sum);
-  add("posting.bind_length", p.bind_length);
-  add("posting.bind_form", p.bind_form);
-  add("posting.bind_pd", p.bind_pd);
-  add("posting.lacks", p.lacks);
+  // Bindings: a new member that is left out does not compile.
+  const auto& [send_below_rts, receive_in_reset, queue_full, send_elements, receive_elements, inline_bytes, inline_not_data, wrong_opcode,
+               no_opcode, atomic_length, atomic_alignment, length_sum, bind_length, bind_form, bind_pd, bind_elements, lacks, room_last,
+               power_of_two_less_one, inline_shares_elements] = rules.posting;
+  add("posting.send_below_rts", send_below_rts);
+  add("posting.receive_in_reset", receive_in_reset);
+  add("posting.queue_full", queue_full);
+  add("posting.send_elements", send_elements);
+  add("posting.receive_elements", receive_elements);
+  add("posting.inline_bytes", inline_bytes);
+  add("posting.inline_not_data", inline_not_data);
+  add("posting.wrong_opcode", wrong_opcode);
+  add("posting.no_opcode", no_opcode);
+  add("posting.atomic_length", atomic_length);
+  add("posting.atomic_alignment", atomic_alignment);
+  add("posting.length_sum", length_sum);
+  add("posting.bind_length", bind_length);
+  add("posting.bind_form", bind_form);
+  add("posting.bind_pd", bind_pd);
+  add("posting.bind_elements", bind_elements);
+  add("posting.lacks", lacks);
+  add("posting.room_last", room_last);
+  add("posting.power_of_two_less_one", power_of_two_less_one);
+  add("posting.inline_shares_elements", inline_shares_elements);
   for (const QpType type : {QpType::rc, QpType::uc, QpType::ud}) add(fmt::format("opcodes.{}", name(type)), rules.opcodes[unsigned(type)]);
-  const Rules::Requester& r = rules.requester;
-  add("requester.unfit", r.unfit);
-  add("requester.too_long", r.too_long);
-  add("requester.longest", r.longest);
-  add("requester.gather_key", r.gather_key);
-  add("requester.gather_range", r.gather_range);
-  add("requester.scatter", r.scatter);
-  add("requester.bind", r.bind);
-  add("requester.invalidate", r.invalidate);
-  add("requester.bad_response", r.bad_response);
-  add("requester.datagram_too_long", r.datagram_too_long);
-  add("requester.stops_send_queue", r.stops_send_queue);
-  add("requester.flushes_receives", r.flushes_receives);
-  add("requester.retry_7_is_forever", r.retry_7_is_forever);
-  add("requester.done_when_sent", r.done_when_sent);
-  add("requester.answered", r.answered);
-  for (unsigned check = 1; check < check_count; ++check)
-    add(fmt::format("responder.{}", check_names[check]), rules.responder.refusals[check]);
-  add("responder.read_needs_right", rules.responder.read_needs_right);
-  add("responder.raises_events", rules.responder.raises_events);
-  add("responder.places_what_fits", rules.responder.places_what_fits);
-  add("windows.there_are", rules.windows.there_are);
-  add("windows.bounds", rules.windows.bounds);
-  add("windows.bound_dereg", rules.windows.bound_dereg);
+  const auto& [unfit, too_long, longest, gather_key, gather_range, scatter, bind, invalidate, bad_response, datagram_too_long,
+               stops_send_queue, flushes_receives, retry_7_is_forever, done_when_sent, answered] = rules.requester;
+  add("requester.unfit", unfit);
+  add("requester.too_long", too_long);
+  add("requester.longest", longest);
+  add("requester.gather_key", gather_key);
+  add("requester.gather_range", gather_range);
+  add("requester.scatter", scatter);
+  add("requester.bind", bind);
+  add("requester.invalidate", invalidate);
+  add("requester.bad_response", bad_response);
+  add("requester.datagram_too_long", datagram_too_long);
+  add("requester.stops_send_queue", stops_send_queue);
+  add("requester.flushes_receives", flushes_receives);
+  add("requester.retry_7_is_forever", retry_7_is_forever);
+  add("requester.done_when_sent", done_when_sent);
+  add("requester.answered", answered);
+  const auto& [refusals, read_needs_right, raises_events, places_what_fits] = rules.responder;
+  for (unsigned check = 1; check < check_count; ++check) add(fmt::format("responder.{}", check_names[check]), refusals[check]);
+  add("responder.read_needs_right", read_needs_right);
+  add("responder.raises_events", raises_events);
+  add("responder.places_what_fits", places_what_fits);
+  const auto& [there_are, bounds, bound_dereg] = rules.windows;
+  add("windows.there_are", there_are);
+  add("windows.bounds", bounds);
+  add("windows.bound_dereg", bound_dereg);
   return out;
 }
 

@@ -51,7 +51,7 @@ TEST_CASE("Every fault ends as it should under each rule set") {
   const TempFolder folder;
   const auto configs = configurations(folder);
   const auto traces = faults();
-  REQUIRE(traces.size() >= 28);
+  REQUIRE(traces.size() >= 29);
   for (const std::string& trace : traces) {
     const std::string text = read_file(trace);
     INFO(trace);

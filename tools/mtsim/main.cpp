@@ -73,8 +73,8 @@ int execute(int argc, char** argv) {
   bool schema = false;
   auto* describe_command =
       app.add_subcommand("describe", "Every component and parameter: unit, default, range, meaning, source of the default");
-  auto* described =
-      describe_command->add_option("component", component, "A section (nic.mtt_cache), a parameter of one, the beginning of several, or rules");
+  auto* described = describe_command->add_option("component", component,
+                                                 "A section (nic.mtt_cache), a parameter of one, the beginning of several, or rules");
   describe_command->add_flag("--schema", schema, "Print the JSON Schema of a configuration instead, for editors")->excludes(described);
 
   tool::GenArguments gen;

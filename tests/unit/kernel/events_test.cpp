@@ -121,7 +121,7 @@ TEST_CASE("without a device there is no command to ask it by", "[events]") {
   CHECK(rig.nic.commands.empty());
 }
 
-TEST_CASE("changes of state that need no path", "[events]") {
+TEST_CASE("changes of state that need no path", "[events][rule:qp.modify]") {
   using enum QpState;
   const std::vector<QpState> states{reset, init, rtr, rts, sqd, sqe, err};
   // ib_modify_qp_is_ok, but for RTR and RTS of a QP that is not connected yet.
@@ -143,7 +143,7 @@ TEST_CASE("changes of state that need no path", "[events]") {
     }
 }
 
-TEST_CASE("a QP that left SQE for RTS takes sends again", "[events]") {
+TEST_CASE("a QP that left SQE for RTS takes sends again", "[events][rule:qp.sqe]") {
   HostRig rig;
   const verbs::Handle qp = make_qp(rig, verbs::QpType::ud);
   for (const QpState state : {QpState::init, QpState::rtr, QpState::rts}) REQUIRE(modify(rig, qp, state) == 0);

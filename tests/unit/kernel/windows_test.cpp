@@ -27,7 +27,7 @@ struct Work {
 
 }  // namespace
 
-TEST_CASE("a new window is a key that opens nothing: type 1 is valid, type 2 free", "[windows]") {
+TEST_CASE("a new window is a key that opens nothing: type 1 is valid, type 2 free", "[windows][rule:10.1]") {
   const auto type = GENERATE(std::uint8_t{1}, std::uint8_t{2});
   const std::string writer = GENERATE(as<std::string>(), "umr", "command", "store", "push", "software");
   CAPTURE(writer);
@@ -115,7 +115,7 @@ TEST_CASE("a PD with windows stays", "[windows]") {
   CHECK(rig.dealloc_pd(pd) == 0);
 }
 
-TEST_CASE("windows take keys of their own, which come back, and ENOMEM is told when there is none", "[windows]") {
+TEST_CASE("windows take keys of their own, which come back, and ENOMEM is told when there is none", "[windows][rule:5.15]") {
   const std::string keys = GENERATE(as<std::string>(), "cache", "counter", "cyclic", "bitmap", "lowest", "device", "random_start");
   CAPTURE(keys);
   HostSettings settings;
@@ -145,7 +145,7 @@ TEST_CASE("windows take keys of their own, which come back, and ENOMEM is told w
   CHECK(rig.dealloc_pd(pd) == 0);
 }
 
-TEST_CASE("mlx5: a window's key comes from the firmware, not from the cache of keys, and its variant rises", "[windows]") {
+TEST_CASE("mlx5: a window's key comes from the firmware, not from the cache of keys, and its variant rises", "[windows][rule:5.2]") {
   HostRig rig;
   const auto pd = rig.pd();
   const Va buffer = rig.mmap(KiB(4));
@@ -158,7 +158,7 @@ TEST_CASE("mlx5: a window's key comes from the firmware, not from the cache of k
   CHECK(rig.reg_mr(pd, buffer, KiB(4)).lkey == mr.lkey);
 }
 
-TEST_CASE("dereg_mr while windows are bound to the MR, by rule set", "[windows][rule:10]") {
+TEST_CASE("dereg_mr while windows are bound to the MR, by rule set", "[windows][rule:4.2]") {
   const auto [rules, error] = GENERATE(table<std::string, int>({{"ib", EBUSY}, {"mlx5", 0}, {"rxe-6.1", EINVAL}, {"rxe-6.12", EINVAL}}));
   CAPTURE(rules);
   HostRig rig(under(rules));
@@ -182,8 +182,8 @@ TEST_CASE("each registration has a number of its own, which its key's context ha
   for (int i = 0; i < 4; ++i) {
     const auto mr = rig.reg_mr(pd, buffer, KiB(4), i % 2 == 0 ? Access::local_write : Access::on_demand);
     REQUIRE(mr.error == 0);
-    CHECK(seen.insert(mr.value).second);
-    CHECK(rig.nic.grant(mr.lkey)->identity == mr.value);
+    CHECK(seen.insert(mr.identity).second);
+    CHECK(rig.nic.grant(mr.lkey)->identity == mr.identity);
     // The key may well be the same as before: the number is not.
     REQUIRE(rig.dereg_mr(mr.handle).error == 0);
   }
@@ -197,8 +197,8 @@ TEST_CASE("rereg_mr keeps the registration's number as long as its key stays", "
   verbs::ReregMrRequest request;
   request.mr = mr.handle;
   request.pd = other;
-  CHECK(rig.rereg_mr(request).value == mr.value);
-  CHECK(rig.nic.grant(mr.lkey)->identity == mr.value);
+  CHECK(rig.rereg_mr(request).identity == mr.identity);
+  CHECK(rig.nic.grant(mr.lkey)->identity == mr.identity);
   request = {};
   request.mr = mr.handle;
   request.translation = true;
@@ -206,11 +206,11 @@ TEST_CASE("rereg_mr keeps the registration's number as long as its key stays", "
   request.length = KiB(8);
   const auto moved = rig.rereg_mr(request);
   CHECK(moved.lkey == mr.lkey);
-  CHECK(moved.value == mr.value);
+  CHECK(moved.identity == mr.identity);
   request.length = MiB(2);
   const auto grown = rig.rereg_mr(request);
   REQUIRE(grown.error == 0);
   CHECK(grown.lkey != mr.lkey);
-  CHECK(grown.value != mr.value);
-  CHECK(rig.nic.grant(grown.lkey)->identity == grown.value);
+  CHECK(grown.identity != mr.identity);
+  CHECK(rig.nic.grant(grown.lkey)->identity == grown.identity);
 }

@@ -91,6 +91,14 @@ struct Bench {
     for (int i = 0; i < count; ++i) scheduler.spawn(read(scheduler.now(), start + Bytes(random() % MiB(15).raw), length, i));
     co_return;
   }
+  /// When a write of 64 bytes that comes to the root complex at `at` takes effect.
+  Time write_effect(Time at, Pa to, bool relaxed) {
+    ports::MemoryAccess access;
+    access.address = to;
+    access.length = Bytes(64);
+    access.relaxed = relaxed;
+    return root.write(access, at);
+  }
   void run() { sc_core::sc_start(); }
   Time end_of(int who) const {
     const auto found = std::find_if(ended.begin(), ended.end(), [&](const auto& e) { return e.first == who; });
@@ -174,6 +182,24 @@ TEST_CASE("payload with relaxed ordering passes payload that waits for its walk"
   b.run();
   CHECK(b.end_of(2) == us(5) + ps(11'000 + 100'000) + walk + ns(50));
   CHECK(b.end_of(3) == (always ? us(5) + ps(22'000 + 100'000) + ns(50) : b.end_of(2)));
+}
+
+TEST_CASE("of two writes to the same page the later one takes effect no earlier, though both may pass others", "[dma_root]") {
+  const std::int64_t later = GENERATE(0, 10, 100, 200, 300, 1000);
+  Bench b({});
+  const Time first = b.write_effect(us(5), start, true);
+  CHECK(first > us(5));
+  CHECK(b.write_effect(us(5) + ns(later), start, true) >= first);
+}
+
+TEST_CASE("a relaxed write passes a strict one to the same bytes that waits behind a walk", "[dma_root]") {
+  const bool relaxed = GENERATE(true, false);
+  Bench b({});
+  b.write_effect(us(1), start + KiB(4), false);
+  const Time walks = b.write_effect(us(5), start, false);
+  const Time waits = b.write_effect(us(5), start + KiB(4), false);
+  CHECK(waits == walks);
+  CHECK(b.write_effect(us(5), start + KiB(4), relaxed) == (relaxed ? us(5) : walks));
 }
 
 TEST_CASE("a device asks for a translation and uses it", "[dma_root]") {

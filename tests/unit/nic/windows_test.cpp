@@ -78,7 +78,7 @@ Key next(Key key) { return Key((key.raw & ~0xffu) | ((key.raw + 1) & 0xff)); }
 
 }  // namespace
 
-TEST_CASE("A window of type 2 opens its range, with its rights, to the QP that bound it [rule:10.1]") {
+TEST_CASE("A window of type 2 opens its range, with its rights, to the QP that bound it [rule:10.14]") {
   Rig rig;
   const Key free = rig.window(2);
   const std::uint64_t inside = rig.target.start.raw + 4096;
@@ -120,7 +120,7 @@ TEST_CASE("Zero-based windows count from their own beginning [rule:10.11]") {
   CHECK(rig.write(next(free), 1, 8192) == Status::REM_ACCESS_ERR);
 }
 
-TEST_CASE("rxe checks the bounds of the MR in the place of the window's [rule:10.16]") {
+TEST_CASE("rxe checks the bounds of the MR in the place of the window's [rule:10.15]") {
   const std::shared_ptr<const verbs::Rules> rules = verbs::RuleSets::make("rxe-6.1");
   Rig rig(rules);
   const Key free = rig.window(2);
@@ -169,7 +169,7 @@ TEST_CASE("A bind that a check refuses ends the QP, and the window stays as it w
   CHECK(rig.nics.hosts[1].nic->state(rig.pair.remote) == verbs::QpState::err);
 }
 
-TEST_CASE("Only windows of type 2 can be invalidated [rule:10.17]") {
+TEST_CASE("Only windows of type 2 can be invalidated [rule:10.16] [rule:10.18]") {
   Rig rig;
   Key key;
   SECTION("a window of type 1") { key = rig.window(1); }
@@ -186,7 +186,7 @@ TEST_CASE("A window that is gone cannot be invalidated, as a free one can") {
   CHECK(rig.invalidate(key) == (gone ? Status::LOC_QP_OP_ERR : Status::SUCCESS));
 }
 
-TEST_CASE("A SEND invalidates the key that it names once its data is in place [rule:10.18]") {
+TEST_CASE("A SEND invalidates the key that it names once its data is in place [rule:10.17]") {
   Rig rig;
   const Key free = rig.window(2), bound = next(free);
   REQUIRE(rig.bind(rig.of_target(free)) == Status::SUCCESS);
@@ -209,7 +209,7 @@ TEST_CASE("A SEND invalidates the key that it names once its data is in place [r
   }
 }
 
-TEST_CASE("Requests that send nothing leave no gap in the count of those that do") {
+TEST_CASE("Requests that send nothing leave no gap in the count of those that do [rule:10.19]") {
   Rig rig;
   const Key free = rig.window(2);
   verbs::Bind bind = rig.of_target(free);
@@ -240,7 +240,7 @@ TEST_CASE("Requests that send nothing leave no gap in the count of those that do
   CHECK(rig.nics.hosts[0].nic->responder.naks().sequence == 0);
 }
 
-TEST_CASE("An error of an unreliable QP's own request stops its sends alone [rule:7.16]") {
+TEST_CASE("An error of an unreliable QP's own request stops its sends alone [rule:7.15]") {
   FreshNicRig nics;
   ports::QpAttributes attributes;
   attributes.type = verbs::QpType::uc;

@@ -119,7 +119,7 @@ class FakeDevice final : public verbs::Device {
     answer.lkey = Key(next_handle_ << 8);
     answer.rkey = Key(next_handle_ << 8 | 1);
     answer.iova = q.iova;
-    answer.value = identity_of(next_handle_);
+    answer.identity = static_cast<std::uint32_t>(identity_of(next_handle_));
     return made(fmt::format("reg_mr {:x} {}", q.address.raw, q.length.raw), r, c, answer);
   }
   Progress rereg_mr(Thread, const verbs::ReregMrRequest& q, Reply& r, Caller& c) override {
@@ -127,7 +127,7 @@ class FakeDevice final : public verbs::Device {
     answer.lkey = Key(next_handle_ << 8 | 2);
     answer.rkey = Key(next_handle_ << 8 | 3);
     answer.iova = Iova(q.address.raw);
-    answer.value = identity_of(next_handle_);
+    answer.identity = static_cast<std::uint32_t>(identity_of(next_handle_));
     return reply(fmt::format("rereg_mr {} {:x} {} pd {} access {} {}", q.translation, q.address.raw, q.length.raw, q.pd, q.change_access,
                              unsigned(q.access)),
                  answer, r, c);

@@ -105,7 +105,7 @@ TEST_CASE("a bind that is refused leaves the window's name as it was, also where
   CHECK(t.run.device(0).requests[1].remote_address == base + 4096);
 }
 
-TEST_CASE("ibv_bind_mw: what it asks for, its key, and its completion") {
+TEST_CASE("ibv_bind_mw: what it asks for, its key, and its completion", "[rule:10.20]") {
   TraceRun t(
       "a.t0 alloc_mw w pd=pd type=1\n"
       "a.t0 bind_mw w qp=qp mr=mr addr=mr+4096 len=4K access=rw wr=1\n"

@@ -11,6 +11,7 @@
 
 #include "user/receive_queue.h"
 #include "user/send_queue.h"
+#include "verbs/window.h"
 
 using namespace mtsim;
 using namespace mtsim::verbs;
@@ -213,7 +214,7 @@ TEST_CASE("ibv_bind_mw: what is refused before anything is posted", "[rule:6.14]
   require_binds({{"mlx5", 0}}, request, window, nullptr);
 }
 
-TEST_CASE("keys, ranges and rights are never looked at", "[rule:6.14]") {
+TEST_CASE("keys, ranges and rights are never looked at", "[rule:6.15]") {
   Post post;
   post.sges = {{~std::uint64_t{0}, 64, Key()}};
   post.request.rkey = Key(0xdead'beef);
@@ -340,4 +341,24 @@ TEST_CASE("a bind, an invalidation, a SEND that invalidates: what stands in the 
   CHECK(send.rkey == Key(0x51ff));
   CHECK(send.length == 64);
   CHECK(send.meant == 9);
+}
+
+TEST_CASE("rxe judges a window by the bounds of its MR, zero-based or not", "[rule:10.15]") {
+  const auto rxe = RuleSets::make("rxe-6.1");
+  const Grant region{Key(0x100), 1, Access::local_write | Access::mw_bind, Iova(0x7000'0000'0000), KiB(64), true};
+  const Grant window = unbound(Key(0x200), 1, 2);
+  Bind bind{Key(0x200), Key(0x201), Key(0x100), Iova(0x7000'0000'2000), KiB(4), Access::remote_write | Access::zero_based, false};
+  const auto judged = [&](std::uint64_t address, Bytes length) {
+    const Grant grant = bound(bind, window, &region, 5, *rxe);
+    const Wish wish{Key(0x201), 1, Access::remote_write, Iova(address), length, true, 5};
+    const Verdict verdict = judge(&grant, wish);
+    return verdict == Verdict::granted ? judge(&region, through_window(grant.region, grant.shift, wish)) : verdict;
+  };
+  CHECK(judged(0, KiB(4)) == Verdict::granted);
+  CHECK(judged(0, KiB(56)) == Verdict::granted);  // to the end of the MR
+  CHECK(judged(1, KiB(56)) == Verdict::out_of_range);
+  bind.access = Access::remote_write;
+  CHECK(judged(0x7000'0000'2000, KiB(4)) == Verdict::granted);
+  CHECK(judged(0x7000'0000'0000, KiB(64)) == Verdict::granted);
+  CHECK(judged(0x7000'0000'0000, Bytes(64 * 1024 + 1)) == Verdict::out_of_range);
 }

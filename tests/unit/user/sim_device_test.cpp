@@ -260,6 +260,23 @@ TEST_CASE("reset empties the queue", "[device]") {
   REQUIRE(pair.rig.nic.rings.back().producer == 4);
 }
 
+TEST_CASE("a CQ tells the device whether it has room, until its QP is gone", "[device]") {
+  Pair pair;
+  const auto queue = pair.rig.nic.qps[0].attributes.recv_cq;
+  for (unsigned i = 0; i < 127; ++i) pair.complete(i);
+  CHECK(queue->has_room());  // 100 were asked for, 128 granted
+  pair.complete(127);
+  CHECK_FALSE(queue->has_room());
+  CHECK(pair.rig.device.cq_overruns() == 0);
+  pair.complete(128);
+  CHECK(pair.rig.device.cq_overruns() == 1);
+  CHECK(pair.poll(1).size() == 1);
+  CHECK(queue->has_room());
+  pair.complete(129);
+  REQUIRE(pair.rig.ask([&](auto& r, auto& c) { return pair.rig.device.destroy_qp(0, pair.qp, r, c); }).error == 0);
+  CHECK(queue->has_room());
+}
+
 TEST_CASE("compute and sleep: a CPU that is busy, a CPU that is free", "[device]") {
   HostRig rig;
   const auto compute = [&](Time span) { return rig.ask([&](auto& r, auto& c) { return rig.device.compute(0, span, r, c); }); };
