@@ -7,7 +7,7 @@ namespace mtsim::random_programs {
 
 Operation Generator::request(const Flow& flow) {
   const Qp& from = qp(flow.from);
-  const bool reliable = from.settings.type == QpType::rc, wrong = dice_.chance(4), wrong_place = dice_.chance(4);
+  const bool reliable = from.settings.type == QpType::rc, wrong = dice_.chance(reliable ? 4 : 9), wrong_place = dice_.chance(4);
   const unsigned windows = options_.windows && reliable ? 8 : 0, asks = reliable ? 18 : options_.uc_local_errors ? 1 : 0;
   static constexpr Opcode opcodes[] = {Opcode::send, Opcode::send_imm, Opcode::write,    Opcode::write_imm, Opcode::read,
                                        Opcode::cas,  Opcode::faa,      Opcode::send_inv, Opcode::bind_mw,   Opcode::local_inv};

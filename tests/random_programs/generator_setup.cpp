@@ -60,7 +60,7 @@ void Generator::set_up_pairs() {
   for (std::uint64_t i = dice_.from_to(6, 12); i > 0; --i) {
     const int left = static_cast<int>(dice_.below(hosts_.size()));
     const int right = static_cast<int>((static_cast<std::uint64_t>(left) + dice_.from_to(1, hosts_.size() - 1)) % hosts_.size());
-    const QpType type = dice_.chance(80) ? QpType::rc : QpType::uc;
+    const QpType type = dice_.chance(75) ? QpType::rc : QpType::uc;
     unsigned mtu = 256u << dice_.below(5);
     while (mtu > options_.largest_mtu) mtu /= 2;
     const auto side = [&](int h) { return make_qp(h, dice_.pick(host(h).pds), type, type == QpType::rc ? host(h).srq : nobody, mtu); };

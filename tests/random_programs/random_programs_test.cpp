@@ -18,7 +18,7 @@ namespace random_programs = mtsim::random_programs;
 namespace {
 
 struct Seeds {
-  std::uint64_t first = 1, count = 10;
+  std::uint64_t first = 1, count = 20;
 };
 
 Seeds seeds() {

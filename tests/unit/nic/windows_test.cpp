@@ -178,6 +178,14 @@ TEST_CASE("Only windows of type 2 can be invalidated [rule:10.16] [rule:10.18]")
   CHECK(rig.invalidate(key) == Status::LOC_QP_OP_ERR);
 }
 
+TEST_CASE("A window that is gone cannot be invalidated, as a free one can") {
+  const bool gone = GENERATE(false, true);
+  Rig rig;
+  const Key key = rig.window(2);
+  if (gone) rig.nics.deregister(1, key);
+  CHECK(rig.invalidate(key) == (gone ? Status::LOC_QP_OP_ERR : Status::SUCCESS));
+}
+
 TEST_CASE("A SEND invalidates the key that it names once its data is in place [rule:10.17]") {
   Rig rig;
   const Key free = rig.window(2), bound = next(free);
