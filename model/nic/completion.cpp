@@ -6,6 +6,11 @@ namespace {
 constexpr Bytes event_bytes{64};
 constexpr std::uint64_t event_slots = 4096;
 
+/// Of a failed completion the number of bytes means nothing (ibv_poll_cq).
+std::uint32_t bytes_told(const ports::Wqe& wqe, verbs::Status status) {
+  return status == verbs::Status::SUCCESS ? static_cast<std::uint32_t>(wqe.length) : 0;
+}
+
 verbs::Hazard hazard_of(const ports::Wqe& wqe, verbs::Status status) {
   return status == verbs::Status::SUCCESS ? wqe.mishap.kind : verbs::Hazard::none;
 }
@@ -116,7 +121,7 @@ engine::Flow Completion::write_cqe(Qp& qp, std::uint32_t index, verbs::Status st
   log->ended(qp.qpn, wqe, status);
   // The library empties the CQ of what a QP left there when it resets the QP.
   if (qp.resets == resets)
-    qp.attributes.send_cq->arrive({wqe.wr, status, wqe.opcode, static_cast<std::uint32_t>(wqe.length), hazard_of(wqe, status)}, index);
+    qp.attributes.send_cq->arrive({wqe.wr, status, wqe.opcode, bytes_told(wqe, status), hazard_of(wqe, status)}, index);
 }
 
 engine::Flow Completion::write_receive_cqe(Qp& qp, std::uint32_t slot, verbs::Status status) {
@@ -136,7 +141,7 @@ engine::Flow Completion::write_receive_cqe(Qp& qp, std::uint32_t slot, verbs::St
   log->ended(qp.qpn, wqe, status);
   // A shared queue's slot must come back whatever became of the QP.
   if (qp.resets != resets && !qp.attributes.shared_receives) co_return;
-  verbs::Completion completion{wqe.wr, status, verbs::Opcode::recv, static_cast<std::uint32_t>(wqe.length), hazard_of(wqe, status)};
+  verbs::Completion completion{wqe.wr, status, verbs::Opcode::recv, bytes_told(wqe, status), hazard_of(wqe, status)};
   if (ports::invalidates(wqe)) [[unlikely]] {
     completion.invalidates = true;
     completion.invalidated = wqe.rkey;

@@ -47,6 +47,7 @@ void Requester::end_of_elaboration() {
   format_ = network->format();
   if (qp_contexts.size() != 0) qp_contexts_ = qp_contexts.operator->();
   if (request_contexts.size() != 0) request_contexts_ = request_contexts.operator->();
+  longest_ = std::min(params_.rules->requester.longest, params_.rules->requester.longest_element);
   done_when_sent_ = params_.rules->requester.done_when_sent;
   looks_up_ = qp_contexts_ != nullptr || request_contexts_ != nullptr;
   if (watch.size() != 0) watch_ = watch.operator->();
@@ -173,12 +174,18 @@ ports::Packet& Requester::packet_for(Qp& qp, const ports::Wqe& wqe, const Piece&
 verbs::Status Requester::unfit(Qp& qp, const ports::Wqe& wqe) {
   const verbs::Rules& rules = *params_.rules;
   const bool may_be_out = !verbs::is_read_or_atomic(wqe.opcode) || qp.attributes.rd_atomic != 0;
-  if (qp.opcodes.has(wqe.opcode) && may_be_out && wqe.length <= rules.requester.longest) [[likely]]
+  if (qp.opcodes.has(wqe.opcode) && may_be_out && wqe.length <= longest_) [[likely]]
     return verbs::Status::SUCCESS;
   verbs::Decision decision;
   decision.opcode = wqe.opcode;
   decision.wr = wqe.wr;
-  decision.work = verbs::check_work({qp.attributes.type, wqe.opcode, wqe.length}, rules);
+  verbs::WorkView work_view;
+  work_view.type = qp.attributes.type;
+  work_view.opcode = wqe.opcode;
+  work_view.length = wqe.length;
+  for (const verbs::Sge& sge : std::span(wqe.sges, wqe.sge_count))
+    work_view.longest_element = std::max<std::uint64_t>(work_view.longest_element, sge.length);
+  decision.work = verbs::check_work(work_view, rules);
   retirement->refused(qp, decision);
   return decision.work == verbs::RequestCheck::none ? rules.requester.unfit : verbs::status_of(decision.work, rules);
 }

@@ -101,6 +101,7 @@ class Requester : public sc_core::sc_module, public PacketSink {
   RequestStore* request_contexts_ = nullptr;
   ports::DataWatch* watch_ = nullptr;  ///< null: nobody follows data
   bool looks_up_ = false;              ///< either of them
+  std::uint64_t longest_ = 0;          ///< by the rules: no request of so many bytes can be too long, nor an element of it
   bool done_when_sent_ = false;        ///< by the rules: requests of connected QPs that ask for no data
 };
 

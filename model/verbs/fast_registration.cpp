@@ -1,5 +1,7 @@
 #include "verbs/fast_registration.h"
 
+#include <cerrno>
+
 namespace mtsim::verbs {
 namespace {
 
@@ -53,6 +55,11 @@ bool refuses_invalidation(const Grant* grant, Key key, std::uint32_t qp_pd, std:
   if (grant != nullptr && grant->kind == KeyKind::fast_region)
     return check_fast_invalidate(grant, key, qp_pd, remote, bound_windows) != FastCheck::none;
   return check_invalidate(grant, key, qp_pd, qpn) != InvalidateCheck::none;
+}
+
+int errno_of(FastCheck check) {
+  if (check == FastCheck::none) return 0;
+  return check == FastCheck::pd ? EACCES : EINVAL;
 }
 
 const char* explain(FastCheck check) {

@@ -31,6 +31,8 @@ enum class FastCheck : std::uint8_t {
   windows,  ///< LOCAL_INV: no window is bound to the MR
 };
 const char* explain(FastCheck check);
+/// Positive errno by which a driver in software refuses it in the kernel (siw_invalidate_stag, rxe_reg_fast_mr).
+int errno_of(FastCheck check);
 
 /// `region` is what the key's context holds; null where no context has the index.
 FastCheck check_register(const FastRegister& request, const Grant* region, std::uint32_t qp_pd);

@@ -58,6 +58,12 @@ std::optional<Children> children_of(Iova address, Bytes length, std::uint64_t en
   return Children{first, last};
 }
 
+FaultEnd end_of_work_fault(std::span<const FaultEnd> elements) {
+  for (const FaultEnd end : elements)
+    if (end != FaultEnd::resolved && end != FaultEnd::not_on_demand) return end;
+  return FaultEnd::resolved;
+}
+
 const char* explain(FaultEnd end) {
   switch (end) {
     case FaultEnd::resolved:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <optional>
+#include <span>
 
 #include "verbs/judge.h"
 
@@ -36,6 +37,8 @@ enum class FaultEnd : std::uint8_t {
 const char* explain(FaultEnd end);
 /// Of a fault at [address, address + length) with `key`. `region` is what the key's index stands for; null where nothing has it.
 FaultEnd end_of_fault(const Grant* region, Key key, Iova address, Bytes length, const FaultedMemory& memory);
+/// Of a fault of a work request: all its elements are brought in before it is resumed, and the first that cannot be ends it.
+FaultEnd end_of_work_fault(std::span<const FaultEnd> elements);
 /// Positive errno that the driver answers the device's event with; 0: the operation is resumed, not ended.
 int errno_of(FaultEnd end);
 

@@ -5,6 +5,7 @@ namespace mtsim::verbs {
 RequestCheck check_work(const WorkView& request, const Rules& rules) {
   if (request.flushes) return RequestCheck::flushed;
   if (!rules.opcodes[unsigned(request.type)].has(request.opcode)) return RequestCheck::opcode;
+  if (request.longest_element > rules.requester.longest_element) return RequestCheck::element;
   if (request.length > rules.requester.longest) return RequestCheck::length;
   return request.type == QpType::ud && request.length > request.mtu ? RequestCheck::datagram : RequestCheck::none;
 }
@@ -16,6 +17,7 @@ Status status_of(RequestCheck check, const Rules& rules) {
     case RequestCheck::flushed:
       return Status::WR_FLUSH_ERR;
     case RequestCheck::opcode:
+    case RequestCheck::element:
       return rules.requester.unfit;
     case RequestCheck::length:
       return rules.requester.too_long;
@@ -43,6 +45,8 @@ const char* explain(RequestCheck check) {
       return "the queue is in an error state";
     case RequestCheck::opcode:
       return "the transport does not have this request";
+    case RequestCheck::element:
+      return "an element is longer than a work request can say";
     case RequestCheck::length:
       return "the message is longer than a message may be";
     case RequestCheck::datagram:

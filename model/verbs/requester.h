@@ -13,6 +13,7 @@ enum class RequestCheck : std::uint8_t {
   none,
   flushed,   ///< the queue is in an error state already
   opcode,    ///< the transport has it
+  element,   ///< each element is one that a work request can say
   length,    ///< of the message
   datagram,  ///< it fits into one packet
 };
@@ -23,6 +24,7 @@ struct WorkView {
   QpType type = QpType::rc;
   Opcode opcode = Opcode::write;
   std::uint64_t length = 0;  ///< of all elements together
+  std::uint64_t longest_element = 0;
   std::uint32_t mtu = 4096;
   bool flushes = false;  ///< the queue stands in ERR or SQE
 };

@@ -81,6 +81,7 @@ struct Rules {
     Status unfit = Status::LOC_QP_OP_ERR;        ///< a request that the QP's transport does not have
     Status too_long = Status::LOC_LEN_ERR;       ///< more than `longest`
     std::uint64_t longest = 1ull << 31;          ///< bytes of a message (max_msg_sz)
+    std::uint64_t longest_element = ~0u;         ///< bytes of an element that a work request can say
     Status gather_key = Status::LOC_PROT_ERR;    ///< an element to be read whose key, PD or state is refused
     Status gather_range = Status::LOC_PROT_ERR;  ///< one that reaches outside its MR
     Status scatter = Status::LOC_PROT_ERR;       ///< an element to be written, by a READ or an atomic

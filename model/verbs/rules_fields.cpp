@@ -72,11 +72,12 @@ std::vector<RuleField> fields(const Rules& rules) {
   add("posting.power_of_two_less_one", power_of_two_less_one);
   add("posting.inline_shares_elements", inline_shares_elements);
   for (const QpType type : {QpType::rc, QpType::uc, QpType::ud}) add(fmt::format("opcodes.{}", name(type)), rules.opcodes[unsigned(type)]);
-  const auto& [unfit, too_long, longest, gather_key, gather_range, scatter, bind, invalidate, bad_response, datagram_too_long,
-               stops_send_queue, flushes_receives, retry_7_is_forever, done_when_sent, answered] = rules.requester;
+  const auto& [unfit, too_long, longest, longest_element, gather_key, gather_range, scatter, bind, invalidate, bad_response,
+               datagram_too_long, stops_send_queue, flushes_receives, retry_7_is_forever, done_when_sent, answered] = rules.requester;
   add("requester.unfit", unfit);
   add("requester.too_long", too_long);
   add("requester.longest", longest);
+  add("requester.longest_element", longest_element);
   add("requester.gather_key", gather_key);
   add("requester.gather_range", gather_range);
   add("requester.scatter", scatter);

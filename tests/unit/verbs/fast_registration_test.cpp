@@ -2,6 +2,7 @@
 #include "verbs/fast_registration.h"
 
 #include <catch2/catch.hpp>
+#include <cerrno>
 #include <random>
 
 using namespace mtsim;
@@ -72,4 +73,13 @@ TEST_CASE("an invalidation goes by what the key is of: windows, regions for fast
   user.valid = true;
   CHECK(refuses_invalidation(&user, Key(0x700), 0, 7, false, 0));
   CHECK(refuses_invalidation(nullptr, Key(0x700), 0, 7, false, 0));
+}
+
+TEST_CASE("drivers in software refuse another PD with EACCES and all else with EINVAL", "[rule:11.5]") {
+  Grant region = unregistered(Key(7, 1), 1);
+  region.valid = true;
+  CHECK(errno_of(check_fast_invalidate(&region, region.key, 2, false, 0)) == EACCES);
+  CHECK(errno_of(check_fast_invalidate(&region, Key(7, 2), 1, false, 0)) == EINVAL);
+  CHECK(errno_of(check_fast_invalidate(nullptr, region.key, 1, false, 0)) == EINVAL);
+  CHECK(errno_of(check_fast_invalidate(&region, region.key, 1, false, 0)) == 0);
 }

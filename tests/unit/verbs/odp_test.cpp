@@ -4,6 +4,7 @@
 #include <catch2/catch.hpp>
 #include <cerrno>
 #include <random>
+#include <vector>
 
 #include "verbs/rules.h"
 
@@ -116,4 +117,14 @@ TEST_CASE("an access reaches those children of an implicit region whose GiB its 
     }
   }
   CHECK_FALSE(children_of(Iova(~0ull), Bytes(2), ~0ull).has_value());
+}
+
+TEST_CASE("a fault of a work request ends with the first element that cannot be brought in, and well only with all", "[rule:12.7]") {
+  using enum FaultEnd;
+  const std::vector<FaultEnd> all{resolved, not_on_demand, resolved}, one_bad{resolved, not_mapped, not_permitted},
+      changing{again, resolved};
+  CHECK(end_of_work_fault(all) == resolved);
+  CHECK(end_of_work_fault(one_bad) == not_mapped);
+  CHECK(end_of_work_fault(changing) == again);
+  CHECK(end_of_work_fault({}) == resolved);
 }

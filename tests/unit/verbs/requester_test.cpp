@@ -122,3 +122,15 @@ TEST_CASE("retry_cnt 7 is seven times, on rxe for ever; rnr_retry 7 is for ever 
   for (std::uint8_t n = 0; n < 7; ++n) CHECK(rnr_retries(n) == n);
   CHECK_FALSE(rnr_retries(7).has_value());
 }
+
+TEST_CASE("mlx5 cannot say an element of 2 GiB, and does not carry it out", "[rule:6.18]") {
+  WorkView work;
+  work.opcode = Opcode::write;
+  work.length = work.longest_element = 1ull << 31;
+  const auto mlx5 = RuleSets::make("mlx5");
+  CHECK(check_work(work, *mlx5) == RequestCheck::element);
+  CHECK(status_of(RequestCheck::element, *mlx5) == Status::LOC_QP_OP_ERR);
+  CHECK(check_work(work, ib_rules()) == RequestCheck::none);
+  work.longest_element = 1u << 29;
+  CHECK(check_work(work, *mlx5) == RequestCheck::length);
+}
