@@ -228,6 +228,7 @@ void summary_fields(Archive& a, R& r) {
   a.derived("what_saturates", "text", what_saturates(r));
   a.statuses("completions", r.completions);
   a.count("unexpected", r.unexpected_total);
+  a.count("refused", r.refusals_total);
 }
 
 template <class Archive, class R>
@@ -240,7 +241,6 @@ void fault_fields(Archive& a, R& r) {
     in.text("expected", u.expected);
     in.text("got", u.got);
   });
-  a.count("refused_total", r.refusals_total);
   a.list("refused", r.refusals, [](auto& in, auto& u) {
     in.time("at", u.at);
     in.text("host", u.host);

@@ -28,7 +28,7 @@ Refused check_operation(const SendQueueView& queue, const SendRequest& request, 
     if (!found && request.remote_address % word != 0) found = refuse(posting.atomic_alignment, PostCheck::atomic_alignment);
   }
   if (!found && request.opcode == Opcode::bind_mw) {
-    if (!request.sges.empty()) found = refuse(posting.bind_elements, PostCheck::bind_form);
+    if (!request.sges.empty() || queue.type == QpType::ud) found = refuse(posting.bind_elements, PostCheck::bind_form);
     if (!found && request.bind->length.raw > longest_window) found = refuse(posting.bind_length, PostCheck::bind_length);
   }
   if (!found && has(request.flags, Send::inline_data)) {

@@ -24,9 +24,9 @@ struct WorkView {
   QpType type = QpType::rc;
   Opcode opcode = Opcode::write;
   std::uint64_t length = 0;  ///< of all elements together
-  std::uint64_t longest_element = 0;
   std::uint32_t mtu = 4096;
   bool flushes = false;  ///< the queue stands in ERR or SQE
+  std::uint64_t longest_element = 0;
 };
 RequestCheck check_work(const WorkView& request, const Rules& rules);
 /// The status of the request that failed the check. SUCCESS, of a datagram: it counts as sent and nothing leaves.

@@ -25,7 +25,8 @@ std::string run_with_set(const std::string& set) {
 const std::string nic_keys =
     "cache_pool, child, clock, contexts, deepest_first, firmware, icm_cache, icm_page, inline_entries, mpt_cache, mtt_cache, qp_cache, "
     "request_cache, requester, "
-    "responder, table_allocation, table_entries, table_space, transfers, translation, walks, write_buffer";
+    "responder, table_allocation, table_entries, table_space, transfers, translation, walks, "
+    "window_change, write_buffer";
 
 }  // namespace
 
@@ -243,7 +244,7 @@ TEST_CASE("A wrong --set is told as it was typed") {
 
 TEST_CASE("All mistakes are told at once, those of variants too") {
   CHECK(run_with("rules: ibb\nnic: {walks: 0}\nkernel: {syscall: fast}\n") ==
-        "my.yaml:2:8: rules: 'ibb' is not one of: ib; did you mean 'ib'?\n"
+        "my.yaml:2:8: rules: 'ibb' is not one of: hns, ib, irdma, mlx4, mlx5, rxe-6.1, rxe-6.12, siw; did you mean 'ib'?\n"
         "my.yaml:3:14: nic.walks: 0 is below the minimum 1\n"
         "my.yaml:4:19: kernel.syscall: 'fast' is not a number with a unit (ps, ns, us, ms or s)\n");
   CHECK(run_with("variants:\n  one: {nic: {walks: 0}}\n  two: {pcie: {lanes: 5}}\n") ==

@@ -133,7 +133,7 @@ TEST_CASE("changes of state that need no path", "[events][rule:qp.modify]") {
     return to == sqd && (from == rts || from == sqd);
   };
   HostRig rig;
-  const verbs::Handle qp = make_qp(rig);
+  const verbs::Handle qp = make_qp(rig, verbs::QpType::uc);
   for (const QpState from : states)
     for (const QpState to : states) {
       CAPTURE(verbs::name(from), verbs::name(to));

@@ -69,17 +69,21 @@ Post with(Opcode opcode, QpType type = QpType::rc) {
   return post;
 }
 
-const Answers einval_on_rxe{{"mlx5", 0}, {"rxe-6.1", EINVAL}, {"rxe-6.12", EINVAL}};
+/// Neither a program's library nor what it passes posts on to looks at it, but for hns.
+const Answers einval_on_hns{{"mlx5", 0}, {"hns", EINVAL}};
 
 }  // namespace
 
 TEST_CASE("a send to a QP that was not set to RTS", "[rule:6.1]") {
   Post post;
   post.queue.ready = false;
-  require_sends({{"mlx5", ENOMEM}, {"rxe-6.1", EINVAL}, {"rxe-6.12", EINVAL}, {"siw", EINVAL}}, post);
+  require_sends(
+      {{"mlx5", ENOMEM}, {"mlx4", 0}, {"irdma", 0}, {"hns", EINVAL}, {"rxe-6.1", EINVAL}, {"rxe-6.12", EINVAL}, {"siw", ENOTCONN}}, post);
 }
 
-TEST_CASE("a receive of a QP in RESET", "[rule:6.2]") { require_receives({{"mlx5", EINVAL}}, {false, false, 8, 4}, 1); }
+TEST_CASE("a receive of a QP in RESET", "[rule:6.2]") {
+  require_receives({{"mlx5", EINVAL}, {"mlx4", 0}, {"irdma", 0}, {"siw", 0}}, {false, false, 8, 4}, 1);
+}
 
 TEST_CASE("a QP in ERR takes both, as one that is ready", "[rule:6.3]") {
   user::SendQueue sends(Pa(0), *user::SendCapacity::grant(4, 1, 0), false);
@@ -103,20 +107,20 @@ TEST_CASE("a full queue", "[rule:6.4]") {
 TEST_CASE("more elements than the queue was made for", "[rule:6.5]") {
   Post post;
   post.sges.resize(5);
-  require_sends({{"mlx5", ENOMEM}, {"rxe-6.1", EINVAL}, {"rxe-6.12", EINVAL}, {"siw", EINVAL}, {"irdma", EINVAL}}, post);
-  require_receives({{"mlx5", EINVAL}}, {false, true, 8, 4}, 5);
-  require_receives({{"mlx5", EINVAL}}, {true, true, 8, 4}, 5);
+  require_sends({{"mlx5", ENOMEM}, {"rxe-6.1", EINVAL}, {"rxe-6.12", EINVAL}, {"siw", EINVAL}, {"irdma", EINVAL}, {"hns", EINVAL}}, post);
+  require_receives({{"mlx5", EINVAL}, {"mlx4", ENOMEM}}, {false, true, 8, 4}, 5);
+  require_receives({{"mlx5", EINVAL}, {"mlx4", ENOMEM}}, {true, true, 8, 4}, 5);
 }
 
 TEST_CASE("an opcode that the provider does not have", "[rule:6.6]") {
-  for (const Opcode opcode : {Opcode::send_imm, Opcode::write_imm, Opcode::cas, Opcode::faa})
-    require_sends({{"mlx5", 0}, {"siw", EINVAL}}, with(opcode));
+  for (const Opcode opcode : {Opcode::send_imm, Opcode::write_imm}) require_sends({{"mlx5", 0}, {"siw", EINVAL}}, with(opcode));
+  for (const Opcode opcode : {Opcode::cas, Opcode::faa}) require_sends({{"mlx5", 0}, {"siw", EINVAL}, {"irdma", EINVAL}}, with(opcode));
   require_sends({{"mlx5", 0}}, with(Opcode::send_inv));
 }
 
 TEST_CASE("an opcode that the type of the QP does not have", "[rule:6.7]") {
-  require_sends(einval_on_rxe, with(Opcode::read, QpType::uc));
-  require_sends(einval_on_rxe, with(Opcode::write, QpType::ud));
+  require_sends(einval_on_hns, with(Opcode::read, QpType::uc));
+  require_sends(einval_on_hns, with(Opcode::write, QpType::ud));
   require_sends({{"mlx5", 0}}, with(Opcode::write, QpType::uc));
   require_sends({{"mlx5", 0}}, with(Opcode::send, QpType::ud));
 }
@@ -127,26 +131,26 @@ TEST_CASE("more inline data than the queue was made for", "[rule:6.8]") {
   post.sges = {{0, 60, Key()}, {0, 4, Key()}};
   require_sends({{"mlx5", 0}}, post);
   post.sges[1].length = 5;
-  require_sends({{"mlx5", ENOMEM}, {"rxe-6.1", EINVAL}, {"rxe-6.12", EINVAL}, {"siw", EINVAL}}, post);
+  require_sends({{"mlx5", ENOMEM}, {"rxe-6.1", EINVAL}, {"rxe-6.12", EINVAL}, {"siw", EINVAL}, {"irdma", EINVAL}, {"hns", EINVAL}}, post);
 }
 
 TEST_CASE("inline with what sends no data", "[rule:6.9]") {
   Post post = with(Opcode::read);
   post.request.flags = Send::inline_data;
-  require_sends(einval_on_rxe, post);
+  require_sends(einval_on_hns, post);
   Post atomic = with(Opcode::cas);
   atomic.request.flags = Send::inline_data;
-  require_sends({{"mlx5", 0}, {"rxe-6.1", EINVAL}, {"rxe-6.12", EINVAL}, {"siw", EINVAL}}, atomic);
+  require_sends({{"mlx5", 0}, {"hns", EINVAL}, {"siw", EINVAL}, {"irdma", EINVAL}}, atomic);
 }
 
 TEST_CASE("atomics: less than 8 bytes for the answer, a word that is not aligned", "[rule:6.10]") {
-  const Answers answers{{"mlx5", 0}, {"rxe-6.1", EINVAL}, {"rxe-6.12", EINVAL}, {"siw", EINVAL}};
+  const Answers answers{{"mlx5", 0}, {"rxe-6.1", EINVAL}, {"rxe-6.12", EINVAL}, {"siw", EINVAL}, {"irdma", EINVAL}};
   for (const Opcode opcode : {Opcode::cas, Opcode::faa}) {
     Post post = with(opcode);
     post.sges[0].length = 4;
     require_sends(answers, post);
     post.sges[0].length = 8;
-    require_sends({{"mlx5", 0}, {"siw", EINVAL}}, post);
+    require_sends({{"mlx5", 0}, {"siw", EINVAL}, {"irdma", EINVAL}}, post);
     post.request.remote_address = 0x1004;
     require_sends(answers, post);
   }
@@ -155,8 +159,6 @@ TEST_CASE("atomics: less than 8 bytes for the answer, a word that is not aligned
 TEST_CASE("elements of more than 2^31 bytes together", "[rule:6.11]") {
   Post post;
   post.sges = {{0, 1u << 31, Key()}, {0, 1, Key()}};
-  require_sends(einval_on_rxe, post);
-  post.sges[1].length = 0;
   require_sends({{"mlx5", 0}}, post);
 }
 
@@ -171,7 +173,7 @@ TEST_CASE("a window of more than 2^31 bytes", "[rule:6.12]") {
     for (const std::string& rules : RuleSets::names()) {
       CAPTURE(rules, length);
       const bool rxe = rules.starts_with("rxe");
-      CHECK(copy.answer(rules) == (rules == "siw" ? EINVAL : rxe ? 0 : error));
+      CHECK(copy.answer(rules) == (rules == "siw" ? EINVAL : rxe || rules == "mlx4" ? 0 : error));
     }
   }
 }
@@ -184,7 +186,7 @@ TEST_CASE("a bind with elements, a bind on a datagram QP", "[rule:6.13]") {
   post.sges.clear();
   require_sends({{"mlx5", 0}, {"siw", EINVAL}}, post);
   post.queue.type = QpType::ud;
-  require_sends({{"mlx5", 0}, {"rxe-6.1", EINVAL}, {"rxe-6.12", EINVAL}, {"siw", EINVAL}}, post);
+  require_sends({{"mlx5", 0}, {"rxe-6.1", EINVAL}, {"rxe-6.12", EINVAL}, {"siw", EINVAL}, {"hns", EINVAL}}, post);
 }
 
 TEST_CASE("ibv_bind_mw: what is refused before anything is posted", "[rule:6.14]") {
