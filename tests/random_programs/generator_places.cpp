@@ -101,7 +101,7 @@ void Generator::aim(Operation& o, const Flow& flow, std::uint64_t length, bool w
     const std::uint64_t first = (8 - mr(id).start % 8) % 8;
     offset = first + offset / 8 * 8;
     if (offset + 8 > mr(id).length) offset = first;
-    if (dice_.chance(4)) ++offset;
+    if (dice_.chance(4)) offset += 1 + dice_.below(7);
   }
   o.to = in(id, offset);
   o.to_key = key_of(id);
