@@ -120,8 +120,8 @@ engine::Flow Completion::write_cqe(Qp& qp, std::uint32_t index, verbs::Status st
   wqe.stamp[unsigned(ports::Step::completion)] = scheduler_.now();
   log->ended(qp.qpn, wqe, status);
   // The library empties the CQ of what a QP left there when it resets the QP.
-  if (qp.resets == resets)
-    qp.attributes.send_cq->arrive({wqe.wr, status, wqe.opcode, bytes_told(wqe, status), hazard_of(wqe, status)}, index);
+  if (qp.resets != resets) qp.attributes.send_cq->lapse();
+  else qp.attributes.send_cq->arrive({wqe.wr, status, wqe.opcode, bytes_told(wqe, status), hazard_of(wqe, status)}, index);
 }
 
 engine::Flow Completion::write_receive_cqe(Qp& qp, std::uint32_t slot, verbs::Status status) {
@@ -140,7 +140,10 @@ engine::Flow Completion::write_receive_cqe(Qp& qp, std::uint32_t slot, verbs::St
   }
   log->ended(qp.qpn, wqe, status);
   // A shared queue's slot must come back whatever became of the QP.
-  if (qp.resets != resets && !qp.attributes.shared_receives) co_return;
+  if (qp.resets != resets && !qp.attributes.shared_receives) {
+    qp.attributes.recv_cq->lapse();
+    co_return;
+  }
   verbs::Completion completion{wqe.wr, status, verbs::Opcode::recv, bytes_told(wqe, status), hazard_of(wqe, status)};
   if (ports::invalidates(wqe)) [[unlikely]] {
     completion.invalidates = true;

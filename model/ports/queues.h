@@ -169,6 +169,8 @@ class CompletionQueue {
   virtual Pa next_slot() = 0;
   /// Whether a further CQE finds room. A device that cannot deliver one puts the CQ and its QPs in error.
   virtual bool has_room() const { return true; }
+  /// The CQE for which a slot was taken is not going to be of any use to anybody.
+  virtual void lapse() {}
   /// The CQE is visible to the CPU. `place` is the request's index in its send queue, or the receive's slot.
   virtual void arrive(const verbs::Completion& completion, std::uint32_t place) = 0;
 };

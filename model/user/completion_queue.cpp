@@ -26,6 +26,7 @@ void CompletionQueue::forget(const CompletionPath& from) {
 Pa CompletionQueue::next_slot() { return base_ + entry_bytes * (slot_++ & (depth() - 1)); }
 
 void CompletionQueue::arrive(const verbs::Completion& completion, std::uint32_t place, const CompletionPath& from) {
+  ++landed_;
   if (size() == depth()) {
     ++overruns_;
     return;

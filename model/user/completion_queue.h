@@ -32,8 +32,10 @@ class CompletionQueue {
   void forget(const CompletionPath& from);
 
   Pa next_slot();
-  /// Those that are on their way to it are not counted.
-  bool has_room() const { return size() != depth(); }
+  /// Beside those that have come and those on their way to it.
+  bool has_room() const { return size() + (slot_ - landed_) < depth(); }
+  /// One that was on its way comes to nothing.
+  void lapse() { ++landed_; }
   /// A completion that finds no room is lost, as when a CQ overruns in life.
   void arrive(const verbs::Completion& completion, std::uint32_t place, const CompletionPath& from);
   std::uint64_t overruns() const { return overruns_; }
@@ -50,6 +52,7 @@ class CompletionQueue {
   ports::Cpus& cpus_;
   std::vector<Entry> entries_;
   std::uint32_t slot_ = 0;             ///< where the device writes next; indices run on
+  std::uint32_t landed_ = 0;           ///< of those that it has begun to write, the ones that are no longer on their way
   std::uint32_t head_ = 0, tail_ = 0;  ///< arrived, taken
   std::vector<verbs::Thread> waiting_, noticed_;
   std::uint64_t overruns_ = 0;
@@ -62,9 +65,11 @@ class CompletionPath : public ports::CompletionQueue {
   Pa next_slot() override { return cq_->next_slot(); }
   bool has_room() const override { return closed_ || cq_->has_room(); }
   void arrive(const verbs::Completion& completion, std::uint32_t place) override {
-    if (closed_) from_->completed(place);
-    else cq_->arrive(completion, place, *this);
+    if (!closed_) return cq_->arrive(completion, place, *this);
+    cq_->lapse();
+    from_->completed(place);
   }
+  void lapse() override { cq_->lapse(); }
   WorkQueue& from() const { return *from_; }
   /// The QP is destroyed: completions of it mean nothing any more.
   void close() {
