@@ -191,13 +191,25 @@ void AddressSpace::keep_shared(std::uint64_t made_by, Range pages) {
   publish(holding(pages.first)->second, {pages.first, pages.end});
 }
 
+/// In whole leaves, also where the range begins or ends inside one, since the file keeps a huge page whole; but for those of which others
+/// have brought a part already, page by page.
 void AddressSpace::publish(const Vma& vma, PageTable::Gap pages) {
   PageTable& there = vma.common->table;
-  auto part = table_.part_from(pages.first, pages.end);
-  for (; part; part = table_.part_from(part->end(), pages.end)) {
-    if (!there.gap_around(part->first, part->first, part->end())) continue;
-    pool_->hold(part->frames);
-    there.map(start_of(part->first), part->frames, part->leaf);
+  std::uint64_t page = pages.first;
+  while (auto part = table_.part_from(page, pages.end)) {
+    const std::uint64_t size = leaf_pages(part->leaf);
+    const std::uint64_t low = page == pages.first ? round_down(part->first, size) : part->first;
+    part = table_.part_from(low, round_up(part->end(), size));
+    const auto gap = there.gap_around(part->first, part->first, part->end());
+    if (!gap) {
+      page = std::max(pages.first + 1, std::min(there.present_until(part->first), part->end()));
+      continue;
+    }
+    const PageTable::Part missing = *table_.part_from(part->first, gap->end);
+    const bool whole = missing.first % size == 0 && missing.frames.count % size == 0;
+    pool_->hold(missing.frames);
+    there.map(start_of(missing.first), missing.frames, whole ? missing.leaf : Leaf::page_4k);
+    page = missing.end();
   }
 }
 
