@@ -100,7 +100,7 @@ void Completion::received(Qp& qp, verbs::Status status, std::uint64_t bytes) {
 
 void Completion::retire(Qp& qp, std::uint32_t index, verbs::Status status) {
   ports::Wqe& wqe = qp.wqe(index);
-  if (status == verbs::Status::SUCCESS && !verbs::has(wqe.flags, verbs::Send::signaled)) {
+  if (!verbs::leaves_completion(status, verbs::has(wqe.flags, verbs::Send::signaled))) {
     wqe.stamp[unsigned(ports::Step::completion)] = scheduler_.now();
     log->ended(qp.qpn, wqe, status);
     return;

@@ -68,6 +68,7 @@ class Requester : public sc_core::sc_module, public PacketSink {
   engine::Flow fetch(Pa address, Bytes length, engine::Order order, ReadJoin& join);
   std::uint64_t headers(verbs::Opcode opcode, const Piece& piece) const;
   verbs::Status unfit(Qp& qp, const ports::Wqe& wqe);
+  verbs::Status refuse_unfit(Qp& qp, const ports::Wqe& wqe);
   void explain_refusal(Qp& qp, const ports::Wqe& wqe, const ports::Query& query);
   /// A bind or an invalidation: nothing of the QP is taken up until it has taken effect.
   engine::Flow change_window(Qp& qp);
