@@ -54,8 +54,8 @@ class Command {
   Command& operator=(const Command&) = delete;
 
   void signal(int number) const { ::kill(pid_, number); }
-  /// Waits until it ends, or kills it: nothing here takes that long.
-  CommandResult finish(std::chrono::seconds limit = std::chrono::seconds(120)) {
+  /// Waits until it ends, or kills it: nothing here takes that long, also where other work keeps the machine busy.
+  CommandResult finish(std::chrono::seconds limit = std::chrono::minutes(10)) {
     const auto until = std::chrono::steady_clock::now() + limit;
     int status = 0;
     while (waitpid(pid_, &status, WNOHANG) == 0) {
