@@ -17,7 +17,7 @@ bool follows_data(const program::Program& program, Hazards hazards) {
   if (program.hash().empty()) return false;
   // What takes memory away from under a registration, or gives a key another meaning. Pages that are pinned are neither swapped out nor
   // moved, and change of rights leaves them where they are.
-  constexpr std::array<std::string_view, 5> causes{"munmap", "madvise", "fork", "rereg_mr", "poll hazard="};
+  constexpr std::array<std::string_view, 6> causes{"munmap", "madvise", "fork", "rereg_mr", "dereg_mr", "poll hazard="};
   return std::any_of(program.uses().begin(), program.uses().end(),
                      [&](const program::Program::Use& use) { return std::find(causes.begin(), causes.end(), use.what) != causes.end(); });
 }

@@ -50,7 +50,7 @@ void ReplayParams::declare(Declaration<ReplayParams>& d) {
       .standard("auto")
       .means(
           "Whether it is followed which data lie where, so that completions can tell of stale and of foreign ones: some more run time. "
-          "`auto`: if a trace uses munmap, madvise, fork or rereg_mr, or a poll of it says hazard=.")
+          "`auto`: if a trace uses munmap, madvise, fork, rereg_mr or dereg_mr, or a poll of it says hazard=.")
       .source("modelling choice");
 }
 
