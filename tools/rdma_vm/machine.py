@@ -121,7 +121,7 @@ def address(number):
 
 def qemu(options, kernel, number, image, theirs, network):
     words = ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-monitor", "none"]
-    words += ["-accel", "kvm" if options.kvm else "tcg,thread=multi", "-M", "pc", "-m", str(options.memory), "-smp", str(options.cpus)]
+    words += ["-accel", "kvm" if options.kvm else "tcg,thread=multi", "-M", "q35", "-m", str(options.memory), "-smp", str(options.cpus)]
     words += ["-kernel", os.path.join(kernel, "vmlinux"), "-initrd", f"/proc/self/fd/{image}", "-append", KERNEL_OPTIONS]
     words += ["-device", "virtio-serial-pci"]
     for port, name in enumerate(("status", "out", "err"), start=1):
