@@ -169,8 +169,7 @@ def carry(machines, options, deadline):
             if limit < deadline:
                 return code
             say(f"ended after {options.time} s (--time)" + ("" if all(guest.ready for guest in machines) else ": the machine was not up yet"))
-            if not all(guest.ready for guest in machines):
-                show_consoles(machines)
+            show_consoles(machines)
             raise Ended(TIMED_OUT)
         for key, _ in selector.select(left):
             guest, name = key.data
