@@ -70,8 +70,8 @@ def download(series, work, say):
         raise Unavailable("the kernel comes from Debian by apt-get, which is not here")
     # Lists of one's own when the host's are old or absent: this needs no root and changes nothing on the host.
     state = os.path.join(work, "apt")
-    own_lists = [f"-oDir::State={state}", f"-oDir::Cache={state}/cache", "-oDir::State::status=/var/lib/dpkg/status"]
-    why = ""
+    own_lists = [f"-oDir::State={state}", f"-oDir::State::lists={state}/lists", f"-oDir::Cache={state}/cache", "-oDir::State::status=/var/lib/dpkg/status"]
+    reasons = []
     for options in ([], own_lists):
         if options:
             say("fetching package lists")
@@ -80,15 +80,15 @@ def download(series, work, say):
             subprocess.run(["apt-get", *options, "-qq", "update"], capture_output=True, check=False)
         name = package_name(series, options)
         if not name:
-            why = f"apt knows no kernel {series} for amd64"
+            reasons.append(f"apt knows no kernel {series} for amd64")
             continue
         say(f"fetching {name}")
         result = subprocess.run(["apt-get", *options, "-qq", "download", name], cwd=work, capture_output=True, text=True, check=False)
         packages = [file for file in os.listdir(work) if file.endswith(".deb")]
         if result.returncode == 0 and packages:
             return os.path.join(work, packages[0])
-        why = f"{name} cannot be downloaded: {result.stderr.strip()}"
-    raise Unavailable(why)
+        reasons.append(f"{name} cannot be downloaded: {result.stderr.strip()}")
+    raise Unavailable("; then, with new package lists, ".join(reasons))
 
 
 def package_name(series, options):

@@ -223,11 +223,13 @@ def show_consoles(machines):
 
 def run(options):
     """Exit status of the command line's commands."""
-    deadline = time.monotonic() + options.time
     check_host()
     folder = kernel.prepare(options.kernel, options.update, say)
     if options.check:
         return 0
+    deadline = time.monotonic() + options.time
+    # Ends what carry() cannot, as it waits for somebody to read our output.
+    signal.alarm(options.time + 5)
     machines, ends = [], []
     try:
         if options.hosts == 2:
@@ -243,11 +245,11 @@ def run(options):
 
 
 def end_by_signal(number, _frame):
-    raise Ended(128 + number)
+    raise Ended(TIMED_OUT if number == signal.SIGALRM else 128 + number)
 
 
 def main():
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
         signal.signal(number, end_by_signal)
     try:
         return run(parse(sys.argv[1:]))
