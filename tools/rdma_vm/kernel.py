@@ -16,7 +16,10 @@ import tarfile
 import tempfile
 
 # Those that a kernel has built in, or has no more, are left out. crc32_generic: rdma_rxe asks for it by name when a device is added.
-MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "virtio_net", "dummy", "crc32_generic", "ib_uverbs", "rdma_ucm", "rdma_rxe")
+MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "virtio_net", "dummy", "crc32_generic", "ib_uverbs", "rdma_ucm")
+MODULES += ("rdma_rxe",)
+# Where these and what they need are among the 4000 of a package.
+PLACES = re.compile(r"/kernel/(arch|crypto|lib|net|fs/(9p|netfs|fscache|configfs)|drivers/(infiniband|net|char|virtio))/")
 SERIES = ("6.1", "6.12")
 
 
@@ -70,7 +73,8 @@ def download(series, work, say):
         raise Unavailable("the kernel comes from Debian by apt-get, which is not here")
     # Lists of one's own when the host's are old or absent: this needs no root and changes nothing on the host.
     state = os.path.join(work, "apt")
-    own_lists = [f"-oDir::State={state}", f"-oDir::State::lists={state}/lists", f"-oDir::Cache={state}/cache", "-oDir::State::status=/var/lib/dpkg/status"]
+    own_lists = [f"-oDir::State={state}", f"-oDir::State::lists={state}/lists", f"-oDir::Cache={state}/cache"]
+    own_lists += ["-oDir::State::status=/var/lib/dpkg/status"]
     reasons = []
     for options in ([], own_lists):
         if options:
@@ -95,12 +99,14 @@ def package_name(series, options):
     """Name of the newest package of a kernel series that apt knows, or None. The name moves with the kernel's ABI."""
     escaped = re.escape(series)
     wanted = re.compile(rf"linux-image-{escaped}\.\d+(-\d+|\+deb\d+)-amd64")
-    result = subprocess.run(["apt-cache", *options, "depends", "linux-image-amd64"], capture_output=True, text=True, check=False)
-    for word in result.stdout.split():
+
+    def ask(*words):
+        return subprocess.run(["apt-cache", *options, *words], capture_output=True, text=True, check=False).stdout
+
+    for word in ask("depends", "linux-image-amd64").split():
         if wanted.fullmatch(word):
             return word
-    result = subprocess.run(["apt-cache", *options, "search", "--names-only", f"^linux-image-{escaped}"], capture_output=True, text=True, check=False)
-    names = [line.split(" ")[0] for line in result.stdout.splitlines()]
+    names = [line.split(" ")[0] for line in ask("search", "--names-only", f"^linux-image-{escaped}").splitlines()]
     names = [name for name in names if wanted.fullmatch(name)]
     return max(names, key=lambda name: [int(number) for number in re.findall(r"\d+", name)], default=None)
 
@@ -117,7 +123,7 @@ def unpack(package, folder):
                 if image:
                     release = image[1]
                     images.append(files.extractfile(member).read())
-                elif module and re.search(r"/(crypto|lib|net|fs/(9p|netfs|fscache)|drivers/(infiniband|net|char|virtio)|arch)/", member.name):
+                elif module and PLACES.search(member.name):
                     content = files.extractfile(member).read()
                     modules[module[1].replace("-", "_")] = (content, bool(module[2]))
     if not images or "rdma_rxe" not in modules:

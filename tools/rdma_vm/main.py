@@ -168,7 +168,8 @@ def carry(machines, options, deadline):
         if left <= 0:
             if limit < deadline:
                 return code
-            say(f"ended after {options.time} s (--time)" + ("" if all(guest.ready for guest in machines) else ": the machine was not up yet"))
+            up = all(guest.ready for guest in machines)
+            say(f"ended after {options.time} s (--time)" + ("" if up else ": the machine was not up yet"))
             show_consoles(machines)
             raise Ended(TIMED_OUT)
         for key, _ in selector.select(left):
@@ -197,8 +198,8 @@ def carry(machines, options, deadline):
 
 
 def take_status(guest, data, machines):
-    guest.status = getattr(guest, "status", b"") + data
-    *lines, guest.status = guest.status.split(b"\n")
+    """Acts on what the init script told: `up`, `exit CODE` or `fail REASON`."""
+    *lines, guest.status = (guest.status + data).split(b"\n")
     for line in lines:
         word, _, rest = line.decode(errors="replace").partition(" ")
         if word == "up":
