@@ -1,0 +1,170 @@
+"""The kernel of the virtual machine: fetched from Debian by apt, unpacked into the cache, nothing of it installed.
+
+A folder of the cache holds `vmlinux` (the kernel unpacked), `modules/NAME.ko`, `modules/order` (one name a line, each after those that it
+needs) and `release`. A folder is made under another name and renamed, so it is whole or not there.
+"""
+
+import fcntl
+import hashlib
+import lzma
+import os
+import re
+import shutil
+import subprocess
+import tarfile
+import tempfile
+
+# Those that a kernel has built in, or has no more, are left out. crc32_generic: rdma_rxe asks for it by name when a device is added.
+MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "virtio_net", "dummy", "crc32_generic", "ib_uverbs", "rdma_ucm", "rdma_rxe")
+SERIES = ("6.1", "6.12")
+
+
+class Unavailable(Exception):
+    """Something that the machine needs cannot be had here."""
+
+
+def cache_folder():
+    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    return os.path.join(base, "mtsim", "rdma-vm")
+
+
+def prepare(series, update=False, say=lambda text: None):
+    """Folder with the kernel of a series (one of SERIES), fetched if the cache has none or a newer one is asked for."""
+    cache = cache_folder()
+    # Another choice of modules needs another look into the package.
+    name = f"{series}-{hashlib.sha256(' '.join(MODULES).encode()).hexdigest()[:8]}"
+    folder = os.path.join(cache, name)
+    if os.path.isdir(folder) and not update:
+        return folder
+    try:
+        os.makedirs(cache, exist_ok=True)
+        lock = open(os.path.join(cache, "lock"), "w", encoding="utf-8")
+    except OSError as error:
+        raise Unavailable(f"no cache folder: {error}") from None
+    with lock:
+        # Of two runs at once the second waits and finds the work done.
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if os.path.isdir(folder) and not update:
+            return folder
+        work = tempfile.mkdtemp(prefix="new-", dir=cache)
+        try:
+            package = download(series, work, say)
+            say(f"unpacking {os.path.basename(package)}")
+            made = os.path.join(work, "made")
+            unpack(package, made)
+            if os.path.isdir(folder):
+                os.rename(folder, os.path.join(work, "old"))
+            os.rename(made, folder)
+        finally:
+            shutil.rmtree(work, ignore_errors=True)
+        for other in os.listdir(cache):
+            if other.startswith(series + "-") and other != name:
+                shutil.rmtree(os.path.join(cache, other), ignore_errors=True)
+    return folder
+
+
+def download(series, work, say):
+    """Path of the kernel's package, downloaded into the folder `work`."""
+    if not shutil.which("apt-get"):
+        raise Unavailable("the kernel comes from Debian by apt-get, which is not here")
+    # Lists of one's own when the host's are old or absent: this needs no root and changes nothing on the host.
+    state = os.path.join(work, "apt")
+    own_lists = [f"-oDir::State={state}", f"-oDir::Cache={state}/cache", "-oDir::State::status=/var/lib/dpkg/status"]
+    why = ""
+    for options in ([], own_lists):
+        if options:
+            say("fetching package lists")
+            os.makedirs(os.path.join(state, "lists", "partial"))
+            os.makedirs(os.path.join(state, "cache", "archives", "partial"))
+            subprocess.run(["apt-get", *options, "-qq", "update"], capture_output=True, check=False)
+        name = package_name(series, options)
+        if not name:
+            why = f"apt knows no kernel {series} for amd64"
+            continue
+        say(f"fetching {name}")
+        result = subprocess.run(["apt-get", *options, "-qq", "download", name], cwd=work, capture_output=True, text=True, check=False)
+        packages = [file for file in os.listdir(work) if file.endswith(".deb")]
+        if result.returncode == 0 and packages:
+            return os.path.join(work, packages[0])
+        why = f"{name} cannot be downloaded: {result.stderr.strip()}"
+    raise Unavailable(why)
+
+
+def package_name(series, options):
+    """Name of the newest package of a kernel series that apt knows, or None. The name moves with the kernel's ABI."""
+    escaped = re.escape(series)
+    wanted = re.compile(rf"linux-image-{escaped}\.\d+(-\d+|\+deb\d+)-amd64")
+    result = subprocess.run(["apt-cache", *options, "depends", "linux-image-amd64"], capture_output=True, text=True, check=False)
+    for word in result.stdout.split():
+        if wanted.fullmatch(word):
+            return word
+    result = subprocess.run(["apt-cache", *options, "search", "--names-only", f"^linux-image-{escaped}"], capture_output=True, text=True, check=False)
+    names = [line.split(" ")[0] for line in result.stdout.splitlines()]
+    names = [name for name in names if wanted.fullmatch(name)]
+    return max(names, key=lambda name: [int(number) for number in re.findall(r"\d+", name)], default=None)
+
+
+def unpack(package, folder):
+    """Takes the kernel and the modules that are needed out of a package."""
+    os.makedirs(os.path.join(folder, "modules"))
+    images, modules, release = [], {}, ""
+    with subprocess.Popen(["dpkg-deb", "--fsys-tarfile", package], stdout=subprocess.PIPE) as process:
+        with tarfile.open(fileobj=process.stdout, mode="r|") as files:
+            for member in files:
+                image = re.fullmatch(r"\./boot/vmlinuz-(.*)", member.name)
+                module = re.fullmatch(r"\./(?:usr/)?lib/modules/.*/([^/]*)\.ko(\.xz)?", member.name)
+                if image:
+                    release = image[1]
+                    images.append(files.extractfile(member).read())
+                elif module and re.search(r"/(crypto|lib|net|fs/(9p|netfs|fscache)|drivers/(infiniband|net|char|virtio)|arch)/", member.name):
+                    content = files.extractfile(member).read()
+                    modules[module[1].replace("-", "_")] = (content, bool(module[2]))
+    if not images or "rdma_rxe" not in modules:
+        raise Unavailable(f"{os.path.basename(package)} holds no kernel with rdma_rxe")
+
+    order = []
+    texts = {}
+
+    def take(name):
+        if name in texts or name not in modules:
+            return
+        content, packed = modules[name]
+        texts[name] = lzma.decompress(content) if packed else content
+        depends = re.search(rb"\0depends=([^\0]*)\0", texts[name])
+        for other in depends[1].decode().split(",") if depends else []:
+            take(other.replace("-", "_"))
+        order.append(name)
+
+    for name in MODULES:
+        take(name)
+    for name in order:
+        with open(os.path.join(folder, "modules", name + ".ko"), "wb") as file:
+            file.write(texts[name])
+    with open(os.path.join(folder, "modules", "order"), "w", encoding="utf-8") as file:
+        file.writelines(name + "\n" for name in order)
+    with open(os.path.join(folder, "release"), "w", encoding="utf-8") as file:
+        file.write(f"{release} {os.path.basename(package)}\n")
+    write_sparse(os.path.join(folder, "vmlinux"), unpacked_kernel(images[0]))
+
+
+def unpacked_kernel(image):
+    """The ELF file within a bzImage: unpacking it in the machine, under emulation, would take most of the time that booting takes."""
+    start = image.find(b"\xfd7zXZ\0")
+    if start >= 0:
+        kernel = lzma.LZMADecompressor().decompress(image[start:])
+        if kernel.startswith(b"\x7fELF"):
+            return kernel
+    return image
+
+
+def write_sparse(path, content):
+    block = 4096
+    zeros = bytes(block)
+    with open(path, "wb") as file:
+        for start in range(0, len(content), block):
+            piece = content[start : start + block]
+            if piece == zeros:
+                file.seek(block, os.SEEK_CUR)
+            else:
+                file.write(piece)
+        file.truncate(len(content))
