@@ -10,13 +10,14 @@ verbs::Progress Meeting::arrive(verbs::Device& device, verbs::Thread thread, std
   if (++here.waiting >= n) {
     here.waiting = 0;
     ++here.opened;
+    around_.turn.got_on();
     around_.turn.announce();
     return verbs::Progress::done;
   }
   const std::uint64_t before = here.opened;
-  if (around_.turn.wait_until(WallClock::now() + around_.limit, [&] { return here.opened != before; })) return verbs::Progress::done;
-  around_.turn.give_up(fmt::format("{}: {} of {} came within {} s", static_cast<Process&>(device).where(thread), here.waiting, n,
-                                   std::chrono::duration_cast<std::chrono::seconds>(around_.limit).count()));
+  if (around_.turn.wait_for([&] { return here.opened != before; })) return verbs::Progress::done;
+  around_.turn.give_up(fmt::format("{}: {} of {} came, and nothing else went on for {} s", static_cast<Process&>(device).where(thread),
+                                   here.waiting, n, std::chrono::duration_cast<std::chrono::seconds>(around_.turn.limit()).count()));
   throw GivenUp{};
 }
 

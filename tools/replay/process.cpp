@@ -62,28 +62,40 @@ WallClock::duration Process::in_call(Thread thread) const {
   return since == WallClock::time_point() ? WallClock::duration() : WallClock::now() - since;
 }
 
-void Process::never_came(Thread thread, const char* what) {
-  turn().give_up(
-      fmt::format("{}: {} within {} s", where(thread), what, std::chrono::duration_cast<std::chrono::seconds>(around_.limit).count()));
+void Process::never_came(Thread thread, const char* what) const {
+  const auto seconds = std::chrono::duration_cast<std::chrono::seconds>(turn().limit()).count();
+  turn().give_up(fmt::format("{}: {} while nothing else went on for {} s", where(thread), what, seconds));
   throw GivenUp{};
 }
 
-void Process::sleep_away(WallClock::time_point until) {
-  turn().wait_until(until, [] { return false; });
+void Process::check_patience(Thread thread, WallClock::time_point until) const {
+  const auto span = std::chrono::duration<double>(until - WallClock::now()).count();
+  const auto limit = std::chrono::duration<double>(turn().limit()).count();
+  if (span <= limit) return;
+  turn().give_up(fmt::format("{}: that would take {:.3g} s, and --limit is {:.3g} s", where(thread), span, limit));
+  throw GivenUp{};
 }
 
-Progress Process::compute(Thread, Time span, Reply&, Caller&) {
+void Process::sleep_away(Thread thread, WallClock::time_point until) {
+  check_patience(thread, until);
+  turn().wait_until(until, [] { return false; });
+  turn().got_on();
+}
+
+Progress Process::compute(Thread thread, Time span, Reply&, Caller&) {
   const WallClock::time_point until = WallClock::now() + wall(span);
+  check_patience(thread, until);
   {
     const Turn::Away elsewhere(turn());
     while (WallClock::now() < until && !turn().given_up()) continue;
   }
   turn().check();
+  turn().got_on();
   return Progress::done;
 }
 
-Progress Process::sleep_until(Thread, Time time, Reply&, Caller&) {
-  sleep_away(around_.start + wall(time));
+Progress Process::sleep_until(Thread thread, Time time, Reply&, Caller&) {
+  sleep_away(thread, around_.start + wall(time));
   return Progress::done;
 }
 
@@ -101,7 +113,6 @@ void Process::assume_capability() const {
 
 Progress Process::next_event(Thread thread, Reply& reply, Caller&) {
   // One thread of a program asks for events as a rule; of several each takes its turn at the next.
-  const WallClock::time_point until = deadline();
   for (;;) {
     for (const auto& nic : nics_) {
       ibv_async_event event{};
@@ -115,7 +126,7 @@ Progress Process::next_event(Thread thread, Reply& reply, Caller&) {
       return Progress::done;
     }
     turn().check();
-    if (WallClock::now() > until) never_came(thread, "no asynchronous event came");
+    if (turn().out_of_patience()) never_came(thread, "no asynchronous event came");
   }
 }
 

@@ -29,7 +29,6 @@ struct Surroundings {
   Turn& turn;
   Record& record;
   WallClock::time_point start;
-  WallClock::duration limit;    ///< of any wait for something that may never come
   bool sleeping_polls = false;  ///< some poll waits for events, so CQs have channels
 };
 
@@ -139,6 +138,11 @@ class Process final : public verbs::Device, public Endpoint {
     busy_since_[thread] = {};
     return timed;
   }
+  /// A call has ended: for the record.
+  void called(Thread thread, program::Kind kind, Timed timed, const CallFacts& facts) const {
+    record().called({number_, thread}, kind, timed, facts);
+    turn().got_on();
+  }
   /// The same for calls that give 0 or an errno and make nothing.
   template <class Call>
   Progress simple(Thread thread, program::Kind kind, Reply& reply, Call call);
@@ -149,12 +153,12 @@ class Process final : public verbs::Device, public Endpoint {
   Turn& turn() const { return around_.turn; }
   Record& record() const { return around_.record; }
   Who who(Thread thread) const { return {number_, thread}; }
-  WallClock::time_point deadline() const { return WallClock::now() + around_.limit; }
   /// What the thread is allowed to lock, as set_cap_ipc_lock() said for all of its process.
   void assume_capability() const;
-  /// Waits, away; throws GivenUp.
-  void sleep_away(WallClock::time_point until);
-  [[noreturn]] void never_came(Thread thread, const char* what);
+  /// Waits as the trace says, away. Throws GivenUp, also for a wait that is longer than the run's patience.
+  void sleep_away(Thread thread, WallClock::time_point until);
+  void check_patience(Thread thread, WallClock::time_point until) const;
+  [[noreturn]] void never_came(Thread thread, const char* what) const;
 
   /// Counts a completion, and says of it what programs are told.
   verbs::Completion note(const ibv_wc& wc, Time at);

@@ -16,7 +16,7 @@ verbs::Progress Process::simple(Thread thread, program::Kind kind, Reply& reply,
     error = errno_of(call());
   });
   reply.error = error;
-  record().called(who(thread), kind, timed, {error, {}, {}, 0, {}, {}});
+  called(thread, kind, timed, {error, {}, {}, 0, {}, {}});
   return verbs::Progress::done;
 }
 

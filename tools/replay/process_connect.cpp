@@ -132,7 +132,7 @@ Progress Process::connect(Thread thread, Handle qp, verbs::Device& peer, Handle 
   if (reply.error == 0) reply.error = other.bring_up(peer_qp, *here);
   busy_since_[thread] = {};
   timed.end = now();
-  record().called(who(thread), Kind::connect, timed, {reply.error, {}, {}, 0, {}, {}});
+  called(thread, Kind::connect, timed, {reply.error, {}, {}, 0, {}, {}});
   return Progress::done;
 }
 

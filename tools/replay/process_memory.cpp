@@ -18,7 +18,7 @@ Progress Process::mmap(Thread thread, const verbs::MmapRequest& request, Reply& 
   reply.error = arena_.mmap(request, reply.value);
   timed.end = now();
   reply.handle = 1;
-  record().called(who(thread), Kind::mmap, timed, {reply.error, request.length, {}, 0, {}, {}});
+  called(thread, Kind::mmap, timed, {reply.error, request.length, {}, 0, {}, {}});
   return Progress::done;
 }
 
@@ -27,14 +27,14 @@ Progress Process::munmap(Thread thread, Va address, Bytes length, Reply& reply, 
   Timed timed{now(), {}};
   reply.error = arena_.munmap(address.raw, length.raw);
   timed.end = now();
-  record().called(who(thread), Kind::munmap, timed, {reply.error, length, {}, 0, {}, {}});
+  called(thread, Kind::munmap, timed, {reply.error, length, {}, 0, {}, {}});
   return Progress::done;
 }
 
 Progress Process::touch(Thread thread, Va address, Bytes length, bool write, Reply& reply, Caller&) {
   const std::uint64_t before = faults_of_this_thread();
   const Timed timed = away(thread, [&] { reply.error = arena_.touch(address.raw, length.raw, write); });
-  record().called(who(thread), Kind::touch, timed, {reply.error, length, {}, faults_of_this_thread() - before, {}, {}});
+  called(thread, Kind::touch, timed, {reply.error, length, {}, faults_of_this_thread() - before, {}, {}});
   return Progress::done;
 }
 

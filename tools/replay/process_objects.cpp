@@ -68,7 +68,7 @@ Progress Process::reg_mr(Thread thread, const verbs::RegMrRequest& request, Repl
     }
     remember_keys(*mr);
   }
-  record().called(who(thread), Kind::reg_mr, timed, facts);
+  called(thread, Kind::reg_mr, timed, facts);
   return Progress::done;
 }
 
@@ -104,7 +104,7 @@ Progress Process::rereg_mr(Thread thread, const verbs::ReregMrRequest& request, 
     }
     remember_keys(*mr->mr);
   }
-  record().called(who(thread), Kind::rereg_mr, timed, {reply.error, request.length, {}, 0, reply.lkey, reply.rkey});
+  called(thread, Kind::rereg_mr, timed, {reply.error, request.length, {}, 0, reply.lkey, reply.rkey});
   return Progress::done;
 }
 

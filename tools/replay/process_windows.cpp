@@ -24,7 +24,7 @@ Progress Process::alloc_mw(Thread thread, Handle pd_handle, std::uint8_t type, R
     reply.handle = mws_.add({mw});
     reply.rkey = Key(mw->rkey);
   }
-  record().called(who(thread), Kind::alloc_mw, timed, {reply.error, {}, {}, 0, {}, reply.rkey});
+  called(thread, Kind::alloc_mw, timed, {reply.error, {}, {}, 0, {}, reply.rkey});
   return Progress::done;
 }
 
@@ -58,7 +58,7 @@ Progress Process::bind_mw(Thread thread, const verbs::BindMwRequest& request, Re
     reply.rkey = Key(mw->mw->rkey);
     record().posted(number_, Record::Side::send, request.qp, wr, verbs::Opcode::bind_mw, 0, timed);
   }
-  record().called(who(thread), Kind::bind_mw, timed, {reply.error, {}, {}, 0, {}, reply.rkey});
+  called(thread, Kind::bind_mw, timed, {reply.error, {}, {}, 0, {}, reply.rkey});
   return Progress::done;
 }
 

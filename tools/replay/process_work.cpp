@@ -36,7 +36,7 @@ Progress Process::post_send(Thread thread, Handle handle, std::span<const verbs:
     for (const verbs::Sge& sge : request.sges) bytes += sge.length;
     record().posted(number_, Record::Side::send, handle, request.wr, request.opcode, bytes, timed);
   }
-  record().called(who(thread), Kind::post_send, timed, {reply.error, {}, {}, 0, {}, {}});
+  called(thread, Kind::post_send, timed, {reply.error, {}, {}, 0, {}, {}});
   return Progress::done;
 }
 
@@ -73,7 +73,7 @@ Progress Process::post_receives(Thread thread, Kind kind, Handle queue, std::spa
   }
   const Record::Side side = shared ? Record::Side::shared : Record::Side::receive;
   for (std::size_t i = 0; i < reply.value; ++i) record().posted(number_, side, queue, requests[i].wr, verbs::Opcode::recv, 0, timed);
-  record().called(who(thread), kind, timed, {reply.error, {}, {}, 0, {}, {}});
+  called(thread, kind, timed, {reply.error, {}, {}, 0, {}, {}});
   return Progress::done;
 }
 
@@ -116,7 +116,6 @@ Progress Process::poll(Thread thread, Handle handle, verbs::Wait wait, std::span
   if (!cq || out.empty()) return Progress::done;
   std::array<ibv_wc, 32> taken;
   const int most = static_cast<int>(std::min(out.size(), taken.size()));
-  const WallClock::time_point until = deadline();
   const bool asleep = wait == verbs::Wait::event && cq->channel != nullptr;
   int n = 0;
   while (n == 0) {
@@ -128,6 +127,7 @@ Progress Process::poll(Thread thread, Handle handle, verbs::Wait wait, std::span
     });
     if (n != 0) {
       if (n < 0) reply.error = EINVAL;
+      turn().got_on();
       for (int i = 0; i < n; ++i) out[static_cast<std::size_t>(i)] = note(taken[static_cast<std::size_t>(i)], last.end);
       break;
     }
@@ -135,7 +135,7 @@ Progress Process::poll(Thread thread, Handle handle, verbs::Wait wait, std::span
       reply.error = EINVAL;
       break;
     }
-    if (WallClock::now() > until) never_came(thread, "no completion came");
+    if (turn().out_of_patience()) never_came(thread, "no completion came");
     await_more(thread, *cq, wait);
   }
   reply.value = n > 0 ? static_cast<std::uint64_t>(n) : 0;
@@ -148,7 +148,7 @@ Progress Process::poll_after(Thread thread, Handle handle, Time span, std::span<
     reply.error = EINVAL;
     return Progress::done;
   }
-  sleep_away(WallClock::now() + std::chrono::nanoseconds(span.raw / 1'000));
+  sleep_away(thread, WallClock::now() + std::chrono::nanoseconds(span.raw / 1'000));
   std::array<ibv_wc, 32> taken;
   const int most = static_cast<int>(std::min(out.size(), taken.size()));
   int n = 0;

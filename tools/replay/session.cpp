@@ -66,7 +66,7 @@ class Run {
  public:
   Run(const program::Trace& trace, const Options& options, Files files)
       : trace_(trace), options_(options), record_(trace.names(), files), watch_(record_) {
-    around_.limit = options.limit;
+    turn_.set_limit(options.limit);
     const auto& uses = trace.uses();
     around_.sleeping_polls = std::any_of(uses.begin(), uses.end(), [](const auto& use) { return use.what == "poll wait=event"; });
     const program::Names& names = trace.names();
@@ -87,6 +87,7 @@ class Run {
   void run() {
     const Interruptible interruptible;
     around_.start = WallClock::now();
+    turn_.got_on();
     running_ = trace_.names().actors().size();
     std::vector<std::thread> threads;
     for (program::ActorId id = 0; id < trace_.names().actors().size(); ++id) threads.emplace_back([this, id] { be(id); });
@@ -144,7 +145,7 @@ class Run {
   /// Waits for all threads; has the turn.
   void supervise() {
     // No call of a kernel takes that long beyond what is asked of it; the slowest that is known waits 50 s for references to a QP.
-    const WallClock::duration longest = around_.limit + std::chrono::seconds(90);
+    const WallClock::duration longest = turn_.limit() + std::chrono::seconds(90);
     while (running_ != 0) {
       WallClock::duration in_call{};
       for (program::ActorId id = 0; id < trace_.names().actors().size(); ++id) {
@@ -167,7 +168,7 @@ class Run {
   const Options& options_;
   Turn turn_;
   Record record_;
-  Surroundings around_{turn_, record_, {}, {}};
+  Surroundings around_{turn_, record_, {}};
   Watch watch_;
   Meeting meeting_{around_};
   std::vector<std::unique_ptr<Process>> processes_;

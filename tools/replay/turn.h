@@ -34,6 +34,20 @@ class Turn {
     Turn& turn_;
   };
 
+  /// How long nothing at all may go on before whoever waits for something gives up.
+  void set_limit(WallClock::duration limit) { limit_ = limit; }
+  WallClock::duration limit() const { return limit_; }
+  /// Some thread got on: a call ended, a completion was taken, a barrier opened. Needs the turn.
+  void got_on() { last_ = WallClock::now(); }
+  bool out_of_patience() const { return WallClock::now() - last_ > limit_; }
+  /// Waits, away, until `ready()`; false when patience is at an end. Throws GivenUp.
+  template <class Ready>
+  bool wait_for(Ready ready) {
+    while (!wait_until(last_ + limit_, ready))
+      if (out_of_patience()) return false;
+    return true;
+  }
+
   /// Waits, away, until `ready()` or the deadline; whether it is ready. Throws GivenUp.
   template <class Ready>
   bool wait_until(WallClock::time_point deadline, Ready ready) {
@@ -63,6 +77,8 @@ class Turn {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::atomic<bool> given_up_{false};
+  WallClock::duration limit_{};
+  WallClock::time_point last_ = WallClock::now();
   std::string reason_;
 };
 
