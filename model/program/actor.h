@@ -52,6 +52,7 @@ class Actor final : public verbs::Caller {
   void resume() override { run(); }
   bool done() const { return stage_ == Stage::ended; }
   std::uint64_t operations_begun() const { return begun_; }
+  std::uint64_t line() const { return op_.line; }
   /// Where it stands, for a report on a run that no longer moves: `client0.t1 at line 17: poll cq n=3`.
   std::string where() const;
 

@@ -20,6 +20,11 @@ class Actors {
 
   /// Lets each run to its first call that takes time, in the order of the program's actors.
   void start();
+  /// The same for one of them, where each has a thread of its own: a device that never leaves a call pending returns when it has ended.
+  void start(ActorId actor) { actors_[actor]->start(); }
+  /// The line of the trace at which it stands.
+  std::uint64_t line_of(ActorId actor) const { return actors_[actor]->line(); }
+  std::string where(ActorId actor) const { return actors_[actor]->where(); }
   bool done() const;
   std::uint64_t operations_begun() const;
   /// Where each actor stands that has not ended.

@@ -260,6 +260,7 @@ void report_fields(Archive& a, R& r) {
     in.text("hash", r.trace_hash);
   });
   a.flag("partial", r.partial);
+  a.text("measured_on", r.measured_on);
   a.group("summary", [&](auto& in) { summary_fields(in, r); });
   a.items("operations", r.operations, &OperationStats::opcode, [](auto& in, auto& o) { operation_fields(in, o); });
   a.group("latency", [&](auto& in) {
@@ -270,6 +271,7 @@ void report_fields(Archive& a, R& r) {
   });
   a.items("phases", r.phases, &PhaseStats::name, [](auto& in, auto& p) { phase_fields(in, p); });
   a.group("registration", [&](auto& in) { registration_fields(in, r.registration, r); });
+  a.items("calls", r.calls, &NamedCalls::name, [](auto& in, auto& c) { call_fields(in, c); });
   a.items("memory", r.memory, &MemoryStats::host, [](auto& in, auto& m) { memory_fields(in, m); });
   a.items("memory_series", r.memory_series, &MemorySeries::host, [](auto& in, auto& s) { memory_series_fields(in, s); });
   a.group("hazards", [&](auto& in) {

@@ -258,6 +258,7 @@ struct Report {
   Time simulated;                 ///< from the start to the last event
   Time window_start, window_end;  ///< what is measured; warm-up lies before it
   bool partial = false;           ///< the run was interrupted
+  std::string measured_on;        ///< the device that it was measured on; empty for a simulation, whose times `simulated` and so on are
 
   std::vector<OperationStats> operations;  ///< by opcode, those that occurred
   /// CQEs by status, whether polled or not.
@@ -269,6 +270,7 @@ struct Report {
   std::map<std::string, std::map<int, std::uint64_t>> failed_calls;  ///< of every kind: call name, errno, how often
   std::vector<PhaseStats> phases;
   RegistrationStats registration;
+  std::vector<NamedCalls> calls;  ///< measured: calls of the other kinds
   std::vector<MemoryStats> memory;
   std::vector<MemorySeries> memory_series;
   std::vector<HazardStats> hazards;        ///< of hosts that had any

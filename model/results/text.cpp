@@ -27,11 +27,13 @@ constexpr std::ptrdiff_t page_lines = 50;
 
 void opening(Page& page, const Report& r) {
   std::string title = fmt::format("mtsim {}: {}, seed {}", r.version, r.trace.empty() ? "no trace" : r.trace, r.seed);
+  if (!r.measured_on.empty()) title = fmt::format("mtsim {}: {}, measured", r.version, r.trace);
   if (r.partial) title += ", INCOMPLETE: what was measured before it stopped";
   page.heading(title);
-  page.line(fmt::format("{} operations at {}, {} of payload at {}, in {} ({} simulated)", human::count(completed_operations(r)),
+  const std::string how = r.measured_on.empty() ? fmt::format("({} simulated)", human::time(r.simulated)) : "on " + r.measured_on;
+  page.line(fmt::format("{} operations at {}, {} of payload at {}, in {} {}", human::count(completed_operations(r)),
                         human::rate(operations_per_s(r)), human::bytes(payload(r)), human::bit_rate(goodput_bits_per_s(r)),
-                        human::time(r.window()), human::time(r.simulated)));
+                        human::time(r.window()), how));
   std::string answers;
   for (unsigned s = 0; s < r.completions.size(); ++s)
     if (r.completions[s] > 0)
@@ -134,6 +136,18 @@ void registration(Page& page, const RegistrationStats& r) {
   page.line(fmt::format("  pinned   {} now, {} at most", human::bytes(r.pinned_now), human::bytes(r.pinned_most)));
 }
 
+void calls(Page& page, const std::vector<NamedCalls>& all) {
+  if (all.empty()) return;
+  page.gap();
+  page.heading("Other calls");
+  for (const NamedCalls& c : all) {
+    std::string failed;
+    for (const auto& [error, n] : c.failed) failed += fmt::format(", {} {}", human::count(n), verbs::errno_name(error));
+    page.line(fmt::format("  {:<12} {}{}; {} each, p99 {}", c.name, human::count(c.calls), failed,
+                          human::time_ns(c.latency.latency().mean_ns()), human::time(c.latency.latency().quantile(0.99))));
+  }
+}
+
 void phases(Page& page, const std::vector<PhaseStats>& all) {
   if (all.empty()) return;
   page.gap();
@@ -177,6 +191,7 @@ std::string composed(const Report& r, TextOptions options, const Room& room) {
   latency(page, r, operations);
   phases(page, r.phases);
   registration(page, r.registration);
+  calls(page, r.calls);
   memory(page, r.memory, r.memory_series);
   hazards(page, r, room);
   charts(page, r, operations, room);

@@ -33,9 +33,21 @@ struct ValidateArguments {
   bool strict = false, quiet = false;
 };
 
+struct ReplayArguments {
+  std::string trace;
+  std::vector<std::string> devices;  ///< `DEV[,DEV]`, or `HOST=DEV[,DEV]`
+  std::string rules, time;           ///< empty: the usual
+  std::string json, csv, ops, calls;  ///< paths; empty for what is not wanted
+  unsigned port = 1, limit_s = 30, warmup = 0, repeat = 1;
+  int gid = -1;  ///< chosen
+  bool quiet = false, no_machine = false;
+};
+
 // Each returns the exit code: 0 success, 1 an expectation failed, 130 interrupted. Mistakes of the user are thrown as UserError.
 int run(const RunArguments& arguments);
 int check(const Inputs& arguments);
+/// Only where libibverbs was found (MTSIM_REPLAY).
+int replay(const ReplayArguments& arguments);
 /// `name` empty: an overview.
 int describe(const std::string& name);
 int print_schema();

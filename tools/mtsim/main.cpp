@@ -24,6 +24,9 @@ void refuse_unknown_command(const CLI::App& app, const std::string& word) {
     known.push_back(command->get_name());
     list += (list.empty() ? "" : ", ") + command->get_name();
   }
+#ifndef MTSIM_REPLAY
+  if (word == "replay") throw UserError("this mtsim was built without libibverbs, which 'replay' needs (Debian: libibverbs-dev)");
+#endif
   throw UserError("there is no command '" + word + "'; known: " + list + did_you_mean(word, known));
 }
 
@@ -38,6 +41,35 @@ void add_inputs(CLI::App& command, tool::Inputs& in) {
   command.add_option("trace", in.trace, "Trace to replay in place of the configuration's workload; - is standard input");
   add_sets(command, in.sets);
 }
+
+#ifdef MTSIM_REPLAY
+void add_replay(CLI::App& command, tool::ReplayArguments& replay) {
+  command.add_option("trace", replay.trace, "Trace to replay; - is standard input")->required();
+  command
+      .add_option("--device", replay.devices,
+                  "RDMA device of the trace's hosts (their nic0, nic1, ... in order); HOST=DEV for that of one host")
+      ->required()
+      ->type_name("[HOST=]DEV[,DEV]")
+      ->allow_extra_args(false);
+  command.add_option("--rules", replay.rules, "Whose expect.RULES= hold; usual: those of the device's driver and kernel, or ib")
+      ->type_name("NAME");
+  command.add_option("--time", replay.time, "Replay at the recorded times or as fast as it goes")
+      ->check(CLI::IsMember({"asap", "recorded"}));
+  command.add_option("--port", replay.port, "Port of the devices, from 1")->type_name("N");
+  command.add_option("--gid", replay.gid, "Index into the port's GID table; usual: the first of RoCE version 2 over IPv4")->type_name("N");
+  command.add_option("--limit", replay.limit_s, "Seconds that anything is waited for (30)")->type_name("S")->check(CLI::Range(1, 3600));
+  command.add_option("--warmup", replay.warmup, "Times to run it before it counts")->type_name("N")->check(CLI::Range(0, 1000));
+  command.add_option("--repeat", replay.repeat, "Times to run it; the results are of all of them together")
+      ->type_name("N")
+      ->check(CLI::Range(1, 1000));
+  command.add_option("--json", replay.json, "Write the results as JSON; - is standard output")->type_name("FILE");
+  command.add_option("--csv", replay.csv, "Write the results as one tidy table; - is standard output")->type_name("FILE");
+  command.add_option("--ops", replay.ops, "Write each operation of the first run that counts as a line of CSV; - is standard output")
+      ->type_name("FILE");
+  command.add_option("--calls", replay.calls, "The same of each call, with its answer and keys; - is standard output")->type_name("FILE");
+  command.add_flag("--no-machine", replay.no_machine, "Leave wall-clock figures out of the JSON");
+}
+#endif
 
 int execute(int argc, char** argv) {
   CLI::App app{"mtsim: cycle-level simulator of how an RDMA NIC translates and protects memory"};
@@ -64,6 +96,12 @@ int execute(int argc, char** argv) {
   run_command->add_option("--sample", run.sample, "Draw about one operation in N, and every N-th span of all else")->type_name("N");
   run_command->add_flag("--no-machine", run.no_machine, "Leave wall-clock figures out of the JSON");
   run_command->add_flag("--quiet", run.quiet, "No progress line");
+
+#ifdef MTSIM_REPLAY
+  tool::ReplayArguments replay;
+  auto* replay_command = app.add_subcommand("replay", "Run a trace on real verbs: the devices of this machine");
+  add_replay(*replay_command, replay);
+#endif
 
   tool::Inputs check;
   auto* check_command = app.add_subcommand("check", "Read a configuration and a trace, say everything that is wrong, simulate nothing");
@@ -103,6 +141,9 @@ int execute(int argc, char** argv) {
     return code == 0 ? 0 : users_mistake;
   }
   if (*run_command) return tool::run(run);
+#ifdef MTSIM_REPLAY
+  if (*replay_command) return tool::replay(replay);
+#endif
   if (*check_command) return tool::check(check);
   if (*describe_command) return schema ? tool::print_schema() : tool::describe(component);
   if (*validate_command) return tool::validate(validation);
