@@ -8,6 +8,7 @@
 // - A retry carries binds out again, and a request that waits for those before it may miss that they are done: binds, invalidations and
 //   fences find nothing outstanding.
 // - Invalidating looks at no PD, and a window that is free brings the kernel down.
+// - Keys of shared receives are judged by the QP's PD.
 #include <algorithm>
 
 #include "generator.h"
@@ -32,6 +33,8 @@ bool Generator::rxe_is_sure(const Flow& flow, const Operation& o, const Course& 
   // The next request would find out that the peer is gone, after all retries.
   const bool reliable = qp(flow.from).settings.type == QpType::rc;
   if (reliable && course.peer_fails && course.status == "SUCCESS" && !o.signaled) return false;
+  // An unreliable message of which the last packet finds no receive leaves the responder waiting for that packet, whatever comes.
+  if (!reliable && o.opcode == Opcode::write_imm && course.receive != "SUCCESS") return false;
   // A receive that was taken by the only packet of a refused WRITE: flushed or refused.
   if (o.opcode == Opcode::write_imm && course.takes_receive && course.status == "REM_ACCESS_ERR") return false;
   // Whether a word is aligned rxe sees where its bytes are.
