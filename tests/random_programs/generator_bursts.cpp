@@ -60,6 +60,7 @@ void Generator::post_one(Flow& flow) {
     spend(course);
     flow.answer_failed = flow.answer_failed || course.in_answer;
     flow.last_signaled = o.signaled || qp(flow.from).settings.signal_all;
+    if (options_.on_rxe && course.status == "RNR_RETRY_EXC_ERR") flow.requests = 0;
     if (options_.on_rxe) return go_on(flow);
     if (dice_.chance(8)) settle(o.host, false);
     return;

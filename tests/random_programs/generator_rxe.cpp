@@ -28,6 +28,8 @@ void for_rxe(Options& options) {
 bool Generator::rxe_is_sure(const Flow& flow, const Operation& o, const Course& course) const {
   if (!affordable(course)) return false;
   if (waits_for_others(o) && flow.outstanding) return false;
+  // Retries for want of a receive have been seen to stop with other requests about.
+  if (course.status == "RNR_RETRY_EXC_ERR" && flow.outstanding) return false;
   if (o.opcode == Opcode::local_inv && !rxe_may_invalidate(o, flow.from)) return false;
   if (o.opcode == Opcode::send_inv && !rxe_may_invalidate(o, flow.to)) return false;
   // The next request would find out that the peer is gone, after all retries.
