@@ -255,7 +255,7 @@ TEST_CASE("All mistakes are told at once, those of variants too") {
 TEST_CASE("A misspelt command names the nearest known one") {
   const TempFolder folder;
   CHECK(refusal(folder, {"runn", "my.yaml"}) ==
-        "there is no command 'runn'; known: run, check, describe, gen, validate; did you mean 'run'?\n");
+        "there is no command 'runn'; known: run, check, describe, gen, validate, compare; did you mean 'run'?\n");
 }
 
 TEST_CASE("mtsim check tells the same as a run, and ok of what is right") {
