@@ -18,11 +18,12 @@ constexpr double explains_from = 0.5;  ///< less than half is no explanation
 /// How much of each part there is room for.
 struct Room {
   std::size_t operations, order, counts, times, sentences;
-  bool sizes;
+  bool sizes;  ///< classes of size as well, where all of them have room
 };
-constexpr std::array<Room, 6> rooms{{{20, 20, 20, 30, 20, true},
+constexpr std::array<Room, 7> rooms{{{20, 20, 20, 30, 12, true},
                                      {20, 10, 12, 16, 12, true},
-                                     {20, 5, 8, 8, 6, true},
+                                     {20, 10, 12, 12, 12, false},
+                                     {20, 5, 8, 8, 6, false},
                                      {10, 5, 6, 8, 5, false},
                                      {6, 3, 5, 6, 4, false},
                                      {3, 2, 3, 5, 3, false}}};
@@ -45,7 +46,7 @@ std::string law(const statistics::Fit& f) {
     case Kind::both:
       return fmt::format("A times {} {}", figure(f.factor), plus(f.offset));
     case Kind::bytes:
-      return fmt::format("A {} and {} a byte", plus(f.offset), plus(f.per_byte));
+      return fmt::format("A {} {} a byte", plus(f.offset), plus(f.per_byte));
   }
   return {};
 }
@@ -146,31 +147,38 @@ void counts(Page& page, const Comparison& c, const Room& room) {
   if (differing > room.counts) page.line(fmt::format("  and {} more", differing - room.counts));
 }
 
+std::vector<std::string> cells(const TimesComparison& t) {
+  std::vector<std::string> out{(t.part ? "    " : "  ") + t.name + (t.approximate ? " ~" : ""), few(t.n_a), few(t.n_b)};
+  using Figures = TimesComparison::Figures;
+  for (double Figures::*of : {&Figures::min, &Figures::median, &Figures::p90, &Figures::p99, &Figures::mean})
+    out.push_back(t.comparable() ? ratio(t.a.*of, t.b.*of) : "-");
+  out.push_back(t.comparable() ? fmt::format("{:.3f}", t.ks) : "-");
+  out.push_back(t.comparable() ? fmt::format("{:.3f}", t.critical) : "-");
+  return out;
+}
+
 void times(Page& page, const Comparison& c, const Room& room) {
-  std::vector<const TimesComparison*> all;
-  for (const TimesComparison& t : c.times)
-    if (room.sizes || !t.part) all.push_back(&t);
-  if (all.empty()) return;
-  page.gap();
-  page.heading_row({"Times, B over A", "n of A", "n of B", "min", "median", "p90", "p99", "mean", "KS", "1 %"}, times_width, figure_width);
-  const std::size_t shown = std::min(room.times, all.size());
-  for (std::size_t i = 0; i < shown; ++i) {
-    const TimesComparison& t = *all[i];
-    std::vector<std::string> cells{(t.part ? "    " : "  ") + t.name + (t.approximate ? " ~" : ""), few(t.n_a), few(t.n_b)};
-    for (double TimesComparison::Figures::*of :
-         {&TimesComparison::Figures::min, &TimesComparison::Figures::median, &TimesComparison::Figures::p90, &TimesComparison::Figures::p99,
-          &TimesComparison::Figures::mean})
-      cells.push_back(t.comparable() ? ratio(t.a.*of, t.b.*of) : "-");
-    cells.push_back(t.comparable() ? fmt::format("{:.3f}", t.ks) : "-");
-    cells.push_back(t.comparable() ? fmt::format("{:.3f}", t.critical) : "-");
-    page.row(cells, times_width, figure_width);
+  std::vector<const TimesComparison*> rows, kinds;
+  for (const TimesComparison& t : c.times) {
+    rows.push_back(&t);
+    if (!t.part) kinds.push_back(&t);
   }
-  if (all.size() > shown) page.line(fmt::format("  and {} more", all.size() - shown));
-  if (std::any_of(all.begin(), all.end(), [](const TimesComparison* t) { return t->approximate; }))
+  if (rows.empty()) return;
+  const std::size_t classes = rows.size() - kinds.size();
+  const bool sizes = room.sizes && rows.size() <= room.times;
+  if (!sizes) rows = kinds;
+  page.gap();
+  page.heading_row({"Times, B over A", "n of A", "n of B", "min", "median", "p90", "p99", "mean", "KS", "at 1 %"}, times_width,
+                   figure_width);
+  const std::size_t shown = std::min(room.times, rows.size());
+  for (std::size_t i = 0; i < shown; ++i) page.row(cells(*rows[i]), times_width, figure_width);
+  if (rows.size() > shown) page.line(fmt::format("  and {} more", rows.size() - shown));
+  if (!sizes && classes != 0) page.line(fmt::format("  and {} classes of size, which the JSON has", classes));
+  if (std::any_of(kinds.begin(), kinds.end(), [](const TimesComparison* t) { return t->approximate; }))
     page.line("  ~ approximate: from histograms");
   page.gap();
-  const std::size_t told = std::min(room.sentences, all.size());
-  for (std::size_t i = 0; i < told; ++i) page.paragraph(fmt::format("{}: {}", all[i]->name, explained(*all[i])));
+  const std::size_t told = std::min(room.sentences, kinds.size());
+  for (std::size_t i = 0; i < told; ++i) page.paragraph(fmt::format("{}: {}", kinds[i]->name, explained(*kinds[i])));
 }
 
 void opening(Page& page, const Comparison& c) {
@@ -228,12 +236,12 @@ std::string explained(const TimesComparison& t) {
   if (!t.differs())
     return fmt::format("no difference that samples of {} and {} can show at 1 %.", human::count(t.n_a), human::count(t.n_b));
   const statistics::Fit& best = e.fits[*e.best];
+  const std::string change = fmt::format("KS from {:.2f} to {:.2f}, critical {:.2f}", t.ks, best.ks, t.critical);
   if (best.explained < explains_from)
-    return fmt::format("neither factor nor offset explains the difference; nearest comes {} with {} of it (KS from {:.2f} to {:.2f}).",
-                       law(best), share(best.explained), t.ks, best.ks);
-  const char* left = best.ks <= t.critical ? ", which samples of this size do not show" : "";
-  return fmt::format("B is {}: {} {} of the difference (KS from {:.2f} to {:.2f}{}){}.", law(best), named(best.kind), share(best.explained),
-                     t.ks, best.ks, left, as_well(e, best));
+    return fmt::format("neither factor nor offset explains the difference; nearest comes {} with {} of it ({}).", law(best),
+                       share(best.explained), change);
+  return fmt::format("B is {}: {} {} of the difference ({}){}.", law(best), named(best.kind), share(best.explained), change,
+                     as_well(e, best));
 }
 
 std::string to_text(const Comparison& c, TextOptions options) {

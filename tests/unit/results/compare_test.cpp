@@ -102,8 +102,15 @@ TEST_CASE("what explains a difference is said in a sentence") {
   CHECK(has(sentence({101, 102, 103, 104, 105, 106, 107, 108}, {1, 2, 3, 4, 5, 6, 7, 8}), "B is A less 100 us: an offset explains "));
   CHECK(has(sentence({1, 2, 3, 4, 5, 6, 7, 8}, {210, 220, 230, 240, 250, 260, 270, 280}), " plus 200 us: factor and offset explain "));
   CHECK(sentence({5, 5, 5, 5, 5, 5, 5, 5}, {10, 10, 10, 10, 10, 10, 10, 10}) ==
-        "B is A times 2: a factor explains 100 % of the difference (KS from 1.00 to 0.00, which samples of this size do not show), and so "
-        "does A plus 5.00 us.");
+        "B is A times 2: a factor explains 100 % of the difference (KS from 1.00 to 0.00, critical 0.81), and so does A plus "
+        "5.00 us.");
+}
+
+TEST_CASE("a difference that no law explains is said to be one") {
+  // A has one value, B many: no factor and no offset makes them many.
+  const std::string text = sentence({1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1}, {1, 1, 1, 50, 60, 70, 80, 90, 500, 600, 700, 800});
+  INFO(text);
+  CHECK(has(text, "neither factor nor offset explains the difference; nearest comes A times "));
 }
 
 TEST_CASE("what stands in the way of a fair comparison is said first") {
@@ -163,6 +170,23 @@ TEST_CASE("differences that are too many for a screen are counted, and what rule
   CHECK(has(text, "Statuses, order and counts differ.\n"));
   for (std::size_t at = 0, next = 0; (next = text.find('\n', at)) != std::string::npos; at = next + 1) CHECK(next - at <= 100);
   CHECK(has(to_text(c, {.colour = true}), "\x1b[31mStatuses, order and counts differ.\x1b[0m\n"));
+}
+
+TEST_CASE("classes of size give way to kinds where there are too many") {
+  Names names;
+  std::vector<OperationRow> rows;
+  for (std::uint64_t wr = 0; wr < 40; ++wr)
+    rows.push_back(
+        {names.number("a"), names.number("q"), verbs::Opcode::write, verbs::Status::SUCCESS, true, wr, std::uint64_t{1} << wr, ns(5)});
+  const auto text = [&](std::size_t count) {
+    const std::span<const OperationRow> part(rows.data(), count);
+    return to_text(compared(sample::report(), sample::report(), compare_operations(part, part, names)));
+  };
+  CHECK(has(text(20), "\n    write 524288 B "));
+  CHECK_FALSE(has(text(20), "classes of size"));
+  CHECK_FALSE(has(text(40), "\n    write "));
+  CHECK(has(text(40), "\n  reg_mr call ~ "));
+  CHECK(has(text(40), "\n  and 40 classes of size, which the JSON has\n"));
 }
 
 TEST_CASE("the JSON has all of it") {
