@@ -16,10 +16,12 @@ using statistics::Sample;
 /// Figures by name, in the order in which A has them; then those that B has alone.
 class Counts {
  public:
+  /// Each side's figures are taken so many times.
+  Counts(std::uint64_t times_a, std::uint64_t times_b) : times_a_(times_a), times_b_(times_b) {}
   void add(const std::string& name, std::uint64_t CountRow::*side, std::uint64_t n) {
     const auto [at, fresh] = at_.try_emplace(name, rows_.size());
     if (fresh) rows_.push_back({name, 0, 0});
-    rows_[at->second].*side += n;
+    rows_[at->second].*side += n * (side == &CountRow::a ? times_a_ : times_b_);
   }
   void add(const Report& r, std::uint64_t CountRow::*side) {
     for (unsigned s = 0; s < r.completions.size(); ++s)
@@ -45,6 +47,7 @@ class Counts {
     add(name + " calls", side, c.calls);
     add(name + " calls, bytes", side, c.bytes.raw);
   }
+  std::uint64_t times_a_, times_b_;
   std::vector<CountRow> rows_;
   std::map<std::string, std::size_t> at_;
 };
@@ -106,16 +109,16 @@ void add_operations(std::vector<TimesComparison>& out, const OperationsCompariso
 }
 
 /// Whether a table of operations is that of the run whose report stands beside it.
-void check_completed(const char* side, const Report& r, const std::array<std::uint64_t, verbs::opcode_count>& rows,
+void check_completed(const char* side, std::uint64_t runs, const Report& r, const std::array<std::uint64_t, verbs::opcode_count>& rows,
                      std::vector<std::string>& notes) {
   std::array<std::uint64_t, verbs::opcode_count> counted{};
   for (const OperationStats& o : r.operations) counted[unsigned(o.opcode)] += o.completed;
   for (unsigned code = 0; code < verbs::opcode_count; ++code)
-    if (rows[code] != counted[code])
-      notes.push_back(
-          fmt::format("{}'s operations file has {} completed {} in the measured window, its report counts {}: they are not of "
-                      "one run, or a part of the file is missing.",
-                      side, rows[code], verbs::name(verbs::Opcode(code)), counted[code]));
+    if (rows[code] * runs != counted[code])
+      notes.push_back(fmt::format(
+          "{}'s operations file has {} completed {} in the measured window, its report counts {}{}: they are not of "
+          "one run, or a part of the file is missing.",
+          side, rows[code], verbs::name(verbs::Opcode(code)), counted[code], runs == 1 ? "" : fmt::format(" in {} runs", runs)));
 }
 
 void add_licences(Comparison& c) {
@@ -133,18 +136,21 @@ std::vector<std::string> notes_of(const Comparison& c, const Report& a, const Re
                               a.trace_hash.empty() ? "" : ", hash " + a.trace_hash, b.trace,
                               b.trace_hash.empty() ? "" : ", hash " + b.trace_hash));
   for (const auto& [side, claimed, report] : {std::tuple("A", c.a.rules, &a), std::tuple("B", c.b.rules, &b)})
-    if (const auto own = rules_of(*report); own && claimed != own)
+    if (const auto own = origin_of(*report).rules; own && claimed != own)
       out.push_back(fmt::format("{} was run under the rules {}, although it is said to follow {}.", side, *own, *claimed));
   for (const auto& [side, report] : {std::pair("A", &a), std::pair("B", &b)})
     if (report->partial) out.push_back(fmt::format("{} is incomplete: what was measured before it stopped.", side));
+  if (c.a.runs != c.b.runs)
+    out.push_back(fmt::format("A's report is of {} run{}, B's of {}: counts are taken for as many of each.", c.a.runs,
+                              c.a.runs == 1 ? "" : "s", c.b.runs));
   if (c.a.rules && c.b.rules && *c.a.rules != *c.b.rules)
     out.push_back(
         fmt::format("A was run under the rules {}, B claims {}: differences that come of that tell nothing of either. Where one "
                     "of them does, the rule is named; it remains a difference. To do without: --set rules={} for A.",
                     *c.a.rules, *c.b.rules, *c.b.rules));
   if (c.operations) {
-    check_completed("A", a, c.operations->completed_a, out);
-    check_completed("B", b, c.operations->completed_b, out);
+    check_completed("A", c.a.runs, a, c.operations->completed_a, out);
+    check_completed("B", c.b.runs, b, c.operations->completed_b, out);
   }
   return out;
 }
@@ -163,9 +169,13 @@ Comparison compare(const ComparedSide& a, const Report& report_a, const Compared
   for (const auto& [side, report] : {std::pair(&out.a, &report_a), std::pair(&out.b, &report_b)}) {
     side->trace = report->trace;
     side->version = report->version;
-    if (!side->rules) side->rules = rules_of(*report);
+    side->measured_on = report->measured_on;
+    const Origin origin = origin_of(*report);
+    side->runs = origin.runs;
+    if (!side->rules) side->rules = origin.rules;
   }
-  Counts counts;
+  const bool same_runs = out.a.runs == out.b.runs;
+  Counts counts(same_runs ? 1 : out.b.runs, same_runs ? 1 : out.a.runs);
   counts.add(report_a, &CountRow::a);
   counts.add(report_b, &CountRow::b);
   out.counts = std::move(counts).rows();

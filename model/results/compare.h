@@ -20,10 +20,13 @@ inline constexpr unsigned comparison_schema_version = 1;
 struct ComparedSide {
   std::string name;  ///< of the file, with the variant where one was chosen
   std::string trace, version;
+  std::string measured_on;           ///< empty: a simulation
   std::optional<std::string> rules;  ///< under which it was run, or which it claims
+  std::uint64_t runs = 1;            ///< that its report adds up
 };
 
-/// A figure that must be the same on both sides.
+/// A figure that must be the same on both sides. Where their reports are of different numbers of runs, A's is taken as often as B has runs
+/// and the other way round.
 struct CountRow {
   std::string name;  ///< `write completed`
   std::uint64_t a = 0, b = 0;

@@ -9,7 +9,9 @@ using Json = nlohmann::ordered_json;
 
 Json to_object(const ComparedSide& side) {
   Json out{{"name", side.name}, {"trace", side.trace}, {"version", side.version}};
+  if (!side.measured_on.empty()) out["measured_on"] = side.measured_on;
   if (side.rules) out["rules"] = *side.rules;
+  out["runs"] = side.runs;
   return out;
 }
 

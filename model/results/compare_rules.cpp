@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <vector>
 
@@ -45,10 +46,19 @@ std::string joined(const std::vector<std::string>& fields) { return fmt::format(
 
 }  // namespace
 
-std::optional<std::string> rules_of(const Report& report) {
+Origin origin_of(const Report& report) {
+  Origin out;
   const auto config = nlohmann::json::parse(report.config, nullptr, false);
-  if (config.is_object() && config.contains("rules") && config["rules"].is_string()) return config["rules"].get<std::string>();
-  return std::nullopt;
+  if (!config.is_object()) return out;
+  const auto replay = config.find("replay");
+  // A simulation has a section of that name too, with other settings.
+  for (const auto& from : {config, replay == config.end() || !replay->is_object() ? nlohmann::json::object() : *replay})
+    if (const auto rules = from.find("rules"); rules != from.end() && rules->is_string() && !rules->get_ref<const std::string&>().empty())
+      out.rules = rules->get<std::string>();
+  if (replay != config.end() && replay->is_object())
+    if (const auto repeat = replay->find("repeat"); repeat != replay->end() && repeat->is_number_unsigned())
+      out.runs = std::max<std::uint64_t>(1, repeat->get<std::uint64_t>());
+  return out;
 }
 
 std::string licence(const OperationDifference& difference, const Rules& a, const Rules& b) {

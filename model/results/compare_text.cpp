@@ -182,9 +182,11 @@ void times(Page& page, const Comparison& c, const Room& room) {
 }
 
 void opening(Page& page, const Comparison& c) {
-  for (const auto& [letter, side] : {std::pair("A", &c.a), std::pair("B", &c.b)})
+  for (const auto& [letter, side] : {std::pair("A", &c.a), std::pair("B", &c.b)}) {
     page.heading(fmt::format("{}: {} ({}, rules {})", letter, side->name, side->trace.empty() ? "no trace" : side->trace,
                              side->rules ? *side->rules : "not told"));
+    if (!side->measured_on.empty()) page.line("   measured on " + side->measured_on);
+  }
   for (const std::string& note : c.notes) page.paragraph(note);
 }
 

@@ -173,13 +173,20 @@ TEST_CASE("rules that part ways as the statuses do are named, and no others") {
   CHECK(licence(difference(Opcode::write, Status::WR_FLUSH_ERR, std::nullopt), *ib, *rxe).empty());
 }
 
-TEST_CASE("the rules of a report are those that its configuration names") {
+TEST_CASE("the rules of a report are those that its configuration names, of a simulation or of a replay") {
   Report r;
-  CHECK_FALSE(rules_of(r));
-  r.config = R"({"nic":{"rules":"no"},"rules":"rxe-6.12"})";
-  CHECK(rules_of(r) == "rxe-6.12");
-  r.config = R"({"rules":[1]})";
-  CHECK_FALSE(rules_of(r));
-  r.config = "{damaged";
-  CHECK_FALSE(rules_of(r));
+  CHECK_FALSE(origin_of(r).rules);
+  CHECK(origin_of(r).runs == 1);
+  r.config = R"({"nic":{"rules":"no"},"replay":{"time":"asap"},"rules":"rxe-6.12"})";
+  CHECK(origin_of(r).rules == "rxe-6.12");
+  CHECK(origin_of(r).runs == 1);
+  r.config = R"({"replay":{"device":"rxe0","rules":"rxe-6.1","warmup":1,"repeat":5}})";
+  CHECK(origin_of(r).rules == "rxe-6.1");
+  CHECK(origin_of(r).runs == 5);
+  for (const char* odd :
+       {R"({"rules":[1],"replay":3})", R"({"replay":{"rules":"","repeat":-5}})", R"({"replay":{"repeat":0}})", "{damaged", "[1]"}) {
+    r.config = odd;
+    CHECK_FALSE(origin_of(r).rules);
+    CHECK(origin_of(r).runs == 1);
+  }
 }

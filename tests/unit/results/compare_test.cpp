@@ -17,7 +17,11 @@ namespace {
 
 Comparison compared(const Report& a, const Report& b, std::optional<OperationsComparison> operations = std::nullopt,
                     std::optional<std::string> rules = std::nullopt) {
-  return compare({"a.json", "", "", {}}, a, {"b.json", "", "", std::move(rules)}, b, std::move(operations));
+  ComparedSide of_a, of_b;
+  of_a.name = "a.json";
+  of_b.name = "b.json";
+  of_b.rules = std::move(rules);
+  return compare(of_a, a, of_b, b, std::move(operations));
 }
 
 std::vector<std::string> differing(const Comparison& c) {
@@ -132,6 +136,38 @@ TEST_CASE("what stands in the way of a fair comparison is said first") {
   c = compared(a, b, std::nullopt, "rxe-6.1");
   REQUIRE(c.notes.size() == 2);
   CHECK(c.notes[0] == "B was run under the rules ib, although it is said to follow rxe-6.1.");
+}
+
+TEST_CASE("counts of a replay that was repeated are held against as many runs of the other side") {
+  Report a = sample::report(), b;
+  a.registration.contention.clear();
+  b = a;
+  b.config = R"({"replay":{"rules":"rxe-6.1","repeat":3}})";
+  b.measured_on = "rxe0 (rdma_rxe, Linux 6.1.0)";
+  for (std::uint64_t& n : b.completions) n *= 3;
+  for (OperationStats& o : b.operations) {
+    o.posted *= 3;
+    o.completed *= 3;
+    o.bytes = o.bytes * 3;
+  }
+  b.failed_calls["reg_mr"][ENOMEM] = 3;
+  b.registration.reg_mr.calls *= 3;
+  b.registration.reg_mr.bytes = b.registration.reg_mr.bytes * 3;
+  b.unexpected_total = 4;
+  OperationsComparison operations;
+  operations.completed_a[unsigned(verbs::Opcode::write)] = operations.completed_b[unsigned(verbs::Opcode::write)] = 3;
+  const Comparison c = compared(a, b, operations);
+  CHECK(differing(c) == std::vector<std::string>{"unexpected answers: 3 4"});
+  REQUIRE(c.notes.size() == 1);
+  CHECK(c.notes[0] == "A's report is of 1 run, B's of 3: counts are taken for as many of each.");
+  CHECK(has(to_text(c), "B: b.json (pool.mtrace, rules rxe-6.1)\n   measured on rxe0 (rdma_rxe, Linux 6.1.0)\n"));
+  CHECK(Json::parse(to_json(c))["b"]["runs"] == 3);
+  // Both of three: as they are.
+  CHECK(differing(compared(b, b, std::nullopt)).empty());
+  operations.completed_b[unsigned(verbs::Opcode::write)] = 2;
+  CHECK(has(compared(a, b, operations).notes.back(),
+            "B's operations file has 2 completed write in the measured window, its report counts 9 "
+            "in 3 runs: "));
 }
 
 TEST_CASE("operations of another run than the report's are noticed") {
