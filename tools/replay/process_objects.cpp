@@ -111,7 +111,8 @@ Progress Process::rereg_mr(Thread thread, const verbs::ReregMrRequest& request, 
 Progress Process::dereg_mr(Thread thread, Handle handle, Reply& reply, Caller&) {
   const Item<Mr>* const item = mrs_.find(handle);
   const Bytes length = item == nullptr ? Bytes() : item->object.length;
-  if (destroy(thread, Kind::dereg_mr, mrs_, handle, reply, [](const Mr& mr) { return ibv_dereg_mr(mr.mr); })) record().deregistered(length);
+  const auto dereg = [](const Mr& mr) { return ibv_dereg_mr(mr.mr); };
+  if (destroy(thread, Kind::dereg_mr, mrs_, handle, reply, dereg, length)) record().deregistered(length);
   return Progress::done;
 }
 
