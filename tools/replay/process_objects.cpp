@@ -40,7 +40,10 @@ Progress Process::reg_mr(Thread thread, const verbs::RegMrRequest& request, Repl
   else if (!access) reply.error = EOPNOTSUPP;
   // Memory that is not the trace's is memory that its program has not mapped.
   else if (request.length.raw != 0 && !implicit && !arena_.owns(request.address.raw, 1)) reply.error = EFAULT;
-  if (reply.error != 0) return Progress::done;
+  if (reply.error != 0) {
+    called(thread, Kind::reg_mr, {now(), now()}, {reply.error, request.length, {}, 0, {}, {}});
+    return Progress::done;
+  }
 
   const bool iova = request.iova.raw != request.address.raw && !verbs::has(request.access, verbs::Access::zero_based);
   ibv_mr* mr = nullptr;
