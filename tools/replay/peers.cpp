@@ -88,6 +88,7 @@ void Peers::tell(const Json& message, Line but) {
 void Peers::got(Line line, const Json& message) {
   const std::string what = message.at("t");
   Member* const from = member(line);
+  if (from == nullptr && line != hub_) return;  // it has been sent away
   if (from != nullptr && !from->joined) {
     if (what != "hello") throw std::range_error("no hello");
     return got_hello(line, message);
@@ -106,6 +107,7 @@ bool Peers::got_from_hub(const std::string& what, const Json& message) {
   else if (what == "open") waiting_.erase(message.at("ticket").get<std::uint64_t>());
   else if (what == "stepped")
     step_open_[message.at("name")] = WallClock::time_point(WallClock::duration(message.at("at").get<std::int64_t>()));
+  else if (what == "deliver") deliver_ = true;
   else if (what == "bye") farewell_ = true;
   else return false;
   return true;
@@ -120,7 +122,7 @@ bool Peers::got_from_member(Member& from, const std::string& what, const Json& m
     from.delivery.report = message.at("report");
     from.delivery.stuck = message.at("stuck").get<std::vector<std::string>>();
   } else {
-    return what == "rows";
+    return what == "rows";  // it has been given up to wait for them
   }
   return true;
 }
@@ -230,6 +232,7 @@ void Peers::notify() {
 std::vector<Delivery> Peers::collect(const TakeRows& take) {
   take_rows_ = take;
   turn_.got_on();
+  tell(Json::object({{"t", "deliver"}}));
   const auto all = [&] {
     for (const auto& [line, member] : members_)
       if (!member.done && !member.gone) return false;
@@ -249,6 +252,10 @@ std::vector<Delivery> Peers::collect(const TakeRows& take) {
 }
 
 void Peers::deliver(const std::string& report, const std::vector<std::string>& stuck) {
+  // Not before the hub's own threads have ended: until then it does not know where to put it.
+  turn_.got_on();
+  const auto ready = [&] { return deliver_ || hub_gone_; };
+  while (!ready() && !turn_.out_of_patience()) turn_.settle_until(WallClock::now() + notice_every, ready);
   network_->send(hub_, {{"t", "result"}, {"report", report}, {"stuck", stuck}});
 }
 

@@ -183,7 +183,7 @@ class Peers final : private Network::Listener {
   // All others'.
   Line hub_ = 0;
   std::string failure_;  ///< why the hub cannot be had
-  bool farewell_ = false, hub_gone_ = false;
+  bool deliver_ = false, farewell_ = false, hub_gone_ = false;
 
   bool together_ = false;    ///< all have found each other
   bool same_clock_ = false;  ///< as the hub
