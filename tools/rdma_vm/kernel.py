@@ -10,12 +10,16 @@ import lzma
 import os
 import re
 import shutil
+import struct
 import subprocess
 import tarfile
 import tempfile
 
 # Those that a kernel has built in, or has no more, are left out. crc32_generic: rdma_rxe asks for it by name when a device is added.
-MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "virtio_net", "dummy", "crc32_generic", "ib_uverbs", "rdma_ucm", "rdma_rxe")
+MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "virtio_net", "dummy", "crc32_generic", "ib_uverbs", "rdma_ucm")
+MODULES += ("rdma_rxe",)
+# Where these and what they need are among the 4000 of a package.
+PLACES = re.compile(r"/kernel/(arch|crypto|lib|net|fs/(9p|netfs|fscache|configfs)|drivers/(infiniband|net|char|virtio))/")
 SERIES = ("6.1", "6.12")
 
 
@@ -69,8 +73,9 @@ def download(series, work, say):
         raise Unavailable("the kernel comes from Debian by apt-get, which is not here")
     # Lists of one's own when the host's are old or absent: this needs no root and changes nothing on the host.
     state = os.path.join(work, "apt")
-    own_lists = [f"-oDir::State={state}", f"-oDir::Cache={state}/cache", "-oDir::State::status=/var/lib/dpkg/status"]
-    why = ""
+    own_lists = [f"-oDir::State={state}", f"-oDir::State::lists={state}/lists", f"-oDir::Cache={state}/cache"]
+    own_lists += ["-oDir::State::status=/var/lib/dpkg/status"]
+    reasons = []
     for options in ([], own_lists):
         if options:
             say("fetching package lists")
@@ -79,27 +84,29 @@ def download(series, work, say):
             subprocess.run(["apt-get", *options, "-qq", "update"], capture_output=True, check=False)
         name = package_name(series, options)
         if not name:
-            why = f"apt knows no kernel {series} for amd64"
+            reasons.append(f"apt knows no kernel {series} for amd64")
             continue
         say(f"fetching {name}")
         result = subprocess.run(["apt-get", *options, "-qq", "download", name], cwd=work, capture_output=True, text=True, check=False)
         packages = [file for file in os.listdir(work) if file.endswith(".deb")]
         if result.returncode == 0 and packages:
             return os.path.join(work, packages[0])
-        why = f"{name} cannot be downloaded: {result.stderr.strip()}"
-    raise Unavailable(why)
+        reasons.append(f"{name} cannot be downloaded: {result.stderr.strip()}")
+    raise Unavailable("; then, with new package lists, ".join(reasons))
 
 
 def package_name(series, options):
     """Name of the newest package of a kernel series that apt knows, or None. The name moves with the kernel's ABI."""
     escaped = re.escape(series)
     wanted = re.compile(rf"linux-image-{escaped}\.\d+(-\d+|\+deb\d+)-amd64")
-    result = subprocess.run(["apt-cache", *options, "depends", "linux-image-amd64"], capture_output=True, text=True, check=False)
-    for word in result.stdout.split():
+
+    def ask(*words):
+        return subprocess.run(["apt-cache", *options, *words], capture_output=True, text=True, check=False).stdout
+
+    for word in ask("depends", "linux-image-amd64").split():
         if wanted.fullmatch(word):
             return word
-    result = subprocess.run(["apt-cache", *options, "search", "--names-only", f"^linux-image-{escaped}"], capture_output=True, text=True, check=False)
-    names = [line.split(" ")[0] for line in result.stdout.splitlines()]
+    names = [line.split(" ")[0] for line in ask("search", "--names-only", f"^linux-image-{escaped}").splitlines()]
     names = [name for name in names if wanted.fullmatch(name)]
     return max(names, key=lambda name: [int(number) for number in re.findall(r"\d+", name)], default=None)
 
@@ -116,7 +123,7 @@ def unpack(package, folder):
                 if image:
                     release = image[1]
                     images.append(files.extractfile(member).read())
-                elif module and re.search(r"/(crypto|lib|net|fs/(9p|netfs|fscache)|drivers/(infiniband|net|char|virtio)|arch)/", member.name):
+                elif module and PLACES.search(member.name):
                     content = files.extractfile(member).read()
                     modules[module[1].replace("-", "_")] = (content, bool(module[2]))
     if not images or "rdma_rxe" not in modules:
@@ -149,12 +156,19 @@ def unpack(package, folder):
 
 def unpacked_kernel(image):
     """The ELF file within a bzImage: unpacking it in the machine, under emulation, would take most of the time that booting takes."""
-    start = image.find(b"\xfd7zXZ\0")
-    if start >= 0:
-        kernel = lzma.LZMADecompressor().decompress(image[start:])
-        if kernel.startswith(b"\x7fELF"):
-            return kernel
-    return image
+    # The kernel's boot protocol: sectors of the setup code, then offset and length of the packed file from where these end.
+    sectors = image[0x1F1] or 4
+    offset, length = struct.unpack_from("<II", image, 0x248)
+    start = (sectors + 1) * 512 + offset
+    packed = image[start : start + length]
+    kernel = b""
+    if packed.startswith(b"\xfd7zXZ\0"):
+        kernel = lzma.LZMADecompressor().decompress(packed)
+    elif packed.startswith(b"\x28\xb5\x2f\xfd") and shutil.which("zstd"):
+        # Complains about the file's size that the kernel's build has put behind it.
+        kernel = subprocess.run(["zstd", "-dcq"], input=packed, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout
+    # A bzImage does as well, but slowly.
+    return kernel if kernel.startswith(b"\x7fELF") else image
 
 
 def write_sparse(path, content):

@@ -48,15 +48,14 @@ class Machine:
         self.code = None
         self.ready = False
         self.console = b""
+        # Head of a line of the status channel.
+        self.status = b""
         mark = secrets.token_hex(16)
         self.streams = {"out": Stream(mark.encode()), "err": Stream(mark.encode())}
         self.channels = {}
         theirs = {}
         for name in ("console", "status", "out", "err"):
             self.channels[name], theirs[name] = socket.socketpair()
-        if options.one_stream:
-            # Nothing comes there but the mark.
-            self.streams["err"] = Stream(mark.encode())
         job = initramfs.job_text(
             {
                 "host": number,

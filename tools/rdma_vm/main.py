@@ -167,10 +167,12 @@ def carry(machines, options, deadline):
         left = limit - time.monotonic()
         if left <= 0:
             if limit < deadline:
+                for guest in pending:
+                    say(f"command {guest.number} was ended {GRACE} s after the other had failed")
                 return code
-            say(f"ended after {options.time} s (--time)" + ("" if all(guest.ready for guest in machines) else ": the machine was not up yet"))
-            if not all(guest.ready for guest in machines):
-                show_consoles(machines)
+            up = all(guest.ready for guest in machines)
+            say(f"ended after {options.time} s (--time)" + ("" if up else ": the machine was not up yet"))
+            show_consoles(machines)
             raise Ended(TIMED_OUT)
         for key, _ in selector.select(left):
             guest, name = key.data
@@ -198,8 +200,8 @@ def carry(machines, options, deadline):
 
 
 def take_status(guest, data, machines):
-    guest.status = getattr(guest, "status", b"") + data
-    *lines, guest.status = guest.status.split(b"\n")
+    """Acts on what the init script told: `up`, `exit CODE` or `fail REASON`."""
+    *lines, guest.status = (guest.status + data).split(b"\n")
     for line in lines:
         word, _, rest = line.decode(errors="replace").partition(" ")
         if word == "up":
@@ -224,11 +226,13 @@ def show_consoles(machines):
 
 def run(options):
     """Exit status of the command line's commands."""
-    deadline = time.monotonic() + options.time
     check_host()
     folder = kernel.prepare(options.kernel, options.update, say)
     if options.check:
         return 0
+    deadline = time.monotonic() + options.time
+    # Ends what carry() cannot, as it waits for somebody to read our output.
+    signal.alarm(options.time + 5)
     machines, ends = [], []
     try:
         if options.hosts == 2:
@@ -244,11 +248,11 @@ def run(options):
 
 
 def end_by_signal(number, _frame):
-    raise Ended(128 + number)
+    raise Ended(TIMED_OUT if number == signal.SIGALRM else 128 + number)
 
 
 def main():
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGALRM):
         signal.signal(number, end_by_signal)
     try:
         return run(parse(sys.argv[1:]))
