@@ -44,6 +44,8 @@ const RuleField* find(const std::vector<RuleField>& in, const std::string& name)
 
 }  // namespace
 
+std::string check_field(Check check) { return fmt::format("responder.{}", check_names[unsigned(check)]); }
+
 std::vector<RuleField> fields(const Rules& rules) {
   std::vector<RuleField> out;
   const auto add = [&](std::string name, const auto& value) { out.push_back({std::move(name), text(value)}); };
@@ -91,7 +93,7 @@ std::vector<RuleField> fields(const Rules& rules) {
   add("requester.done_when_sent", done_when_sent);
   add("requester.answered", answered);
   const auto& [refusals, read_needs_right, raises_events, places_what_fits] = rules.responder;
-  for (unsigned check = 1; check < check_count; ++check) add(fmt::format("responder.{}", check_names[check]), refusals[check]);
+  for (unsigned check = 1; check < check_count; ++check) add(check_field(Check(check)), refusals[check]);
   add("responder.read_needs_right", read_needs_right);
   add("responder.raises_events", raises_events);
   add("responder.places_what_fits", places_what_fits);

@@ -15,6 +15,8 @@ struct RuleField {
 };
 /// Every field, in the order of Rules.
 std::vector<RuleField> fields(const Rules& rules);
+/// The name of the field that says what comes of a check that fails: `responder.key`.
+std::string check_field(Check check);
 
 /// What is said of each set: one line a field in which it differs from `ib` or which evidence confirms, with the evidence. Of `ib` itself
 /// every field. Columns are set apart by two spaces or more.

@@ -254,8 +254,10 @@ TEST_CASE("All mistakes are told at once, those of variants too") {
 
 TEST_CASE("A misspelt command names the nearest known one") {
   const TempFolder folder;
-  CHECK(refusal(folder, {"runn", "my.yaml"}) ==
-        "there is no command 'runn'; known: run, check, describe, gen, validate; did you mean 'run'?\n");
+  const std::string text = refusal(folder, {"runn", "my.yaml"});
+  // Whether there is a replay depends on libibverbs.
+  CHECK(text.find("there is no command 'runn'; known: run, ") == 0);
+  CHECK(text.find("check, describe, gen, validate, compare; did you mean 'run'?\n") != std::string::npos);
 }
 
 TEST_CASE("mtsim check tells the same as a run, and ok of what is right") {

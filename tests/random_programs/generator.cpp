@@ -1,5 +1,7 @@
 #include "generator.h"
 
+#include <algorithm>
+
 namespace mtsim::random_programs {
 
 void without(Options& options, const std::string& feature) {
@@ -19,11 +21,12 @@ Generator::Generator(const Options& options) : options_(options), dice_(options.
   program_.hosts = host_count();
   program_.seed = options.seed;
   program_.rules = options.rules.name;
+  if (options.on_rxe) program_.device = "rxe";
 }
 
 Program Generator::run() {
   set_up();
-  while (counted_ < options_.operations) {
+  for (unsigned before = counted_, half_a_round = 0; counted_ + half_a_round < options_.operations; before = counted_) {
     for (int h = 0; h < host_count(); ++h)
       for (std::uint64_t changes = dice_.below(6); changes > 0; --changes) change(h);
     barrier();
@@ -33,10 +36,13 @@ Program Generator::run() {
     if (options_.racy && dice_.chance(70)) racy_round();
     else burst();
     barrier();
-    if (strays_) sleep_all(stray_ns);
+    if (options_.on_rxe) sleep_all(settling_ns);
+    else if (strays_) sleep_all(stray_ns);
     strays_ = false;
     look_around();
+    if (options_.on_rxe) half_a_round = (counted_ - before) / 2;
   }
+  if (options_.on_rxe) wind_up();
   return std::move(program_);
 }
 
@@ -64,13 +70,15 @@ bool Generator::post(Operation o) {
     const bool same_queue = before.host == o.host && before.kind == o.kind && before.id == o.id;
     if (same_queue && before.expect.empty() && !before.never_posted && dice_.chance(20)) before.more = true;
   }
+  const bool state_refuses = options_.on_rxe && refused_by_state(o);
+  if (state_refuses && o.kind == Kind::post_send) keeping_.insert(o.id);
   const std::string answer = oracle_.post(o);
   const bool taken = answer == "ok";
   if (oracle_.unclear()) throw std::logic_error("a program has a request whose course is unclear");
   if (!taken) o.expect = answer;
   ++counted_;
   program_.operations.push_back(o);
-  if (taken || !dice_.chance(25)) return taken;
+  if (taken || state_refuses || !dice_.chance(25)) return taken;
   program_.operations.back().more = true;
   Operation behind = operation(o.host, o.kind, o.id);
   behind.wr = next_wr(o.host);
@@ -123,6 +131,10 @@ void Generator::settle(int h, bool all_has_come) {
       for (const Completion& c : all) poll_number(h, cq, c);
       continue;
     }
+    if (options_.on_rxe && std::all_of(all.begin(), all.end(), [&](const Completion& c) { return c.qp == all.front().qp; })) {
+      poll_in_order(h, cq, all);
+      continue;
+    }
     Operation o = operation(h, Kind::poll, cq);
     o.count = static_cast<unsigned>(all.size());
     for (const Completion& c : all) {
@@ -151,9 +163,10 @@ void Generator::look_around() {
       ++counted_;
       program_.operations.push_back(o);
     }
-    if (!dice_.chance(20)) continue;
+    if (!dice_.chance(options_.on_rxe ? 15 : 20)) continue;
     Operation o = operation(h, Kind::poll_idle, dice_.pick(host(h).cqs));
-    o.time = dice_.from_to(1, 3) * 1000;
+    if (options_.on_rxe && !is_quiet(o.id)) continue;
+    o.time = options_.on_rxe ? settling_ns : dice_.from_to(1, 3) * 1000;
     ++counted_;
     program_.operations.push_back(o);
   }

@@ -21,7 +21,12 @@ struct Options {
   /// Acknowledgement timeout (code of verbs) of all QPs: beyond what an answer takes where the program is to run.
   unsigned timeout = 8;
   unsigned largest_mtu = 4096;  ///< of the path, bytes
+  /// For a real rxe of Linux 6.1: what it always answers alike, however fast the machine is. for_rxe() sets the rest to match.
+  bool on_rxe = false;
 };
+
+/// Makes it a program for a real rxe of Linux 6.1 on a machine that may be slow.
+void for_rxe(Options& options);
 
 /// Takes a feature out, by its name. Throws std::invalid_argument for an unknown one.
 void without(Options& options, const std::string& feature);
@@ -41,6 +46,7 @@ class Generator {
     Id from, to;
     unsigned requests;
     bool begun = false, answer_failed = false, last_signaled = true;
+    bool outstanding = false;  ///< some of its requests may not have ended yet
   };
   /// Who uses a window in a burst.
   struct Use {
@@ -62,6 +68,7 @@ class Generator {
   void sleep_all(std::uint64_t ns);
   /// Polls whatever has completed on the host's CQs.
   void settle(int host, bool all_has_come = true);
+  void poll_in_order(int host, Id cq, const std::vector<Completion>& all);
   bool polled_by_number(Id cq) const { return options_.racy || cq % 3 != 0; }
   void poll_number(int host, Id cq, const Completion& c);
   std::uint64_t next_wr(int host);
@@ -86,6 +93,7 @@ class Generator {
   void probe_qp(int host);
   void end_connection(int host);
   void end_window(int host, Id window);
+  void end_windows_of(Id qp);
 
   // Connections.
   void recover();
@@ -102,6 +110,20 @@ class Generator {
   bool fits(const Flow& flow, const Operation& o, const Course& course);
   void claim(const Flow& flow, const Operation& o, const Course& course);
   void look_around();
+
+  // Of programs for a real rxe.
+  bool rxe_is_sure(const Flow& flow, const Operation& o, const Course& course) const;
+  bool rxe_may_invalidate(const Operation& o, Id at) const;
+  bool waits_for_others(const Operation& o) const { return o.fence || o.opcode == Opcode::bind_mw || o.opcode == Opcode::local_inv; }
+  void let_end(Flow& flow);
+  void go_on(Flow& flow);
+  bool affordable(const Course& course) const;
+  void spend(const Course& course);
+  bool refused_by_state(const Operation& o) const;
+  void keep_inline_data_readable(Operation& o);
+  bool is_quiet(Id cq) const;
+  bool keeps_refused(Id qp) const { return keeping_.count(qp) != 0; }
+  void wind_up();
 
   // Requests.
   Operation request(const Flow& flow);
@@ -143,8 +165,11 @@ class Generator {
   std::map<Id, Use> uses_;
   /// What a packet that nobody waits for takes at most, as the TIMEWAIT of a connection.
   static constexpr std::uint64_t stray_ns = 500'000;
-  unsigned counted_ = 0;
-  bool strays_ = false;  ///< packets may still be under way that nobody waits for
+  /// The same for a real device: threads that spin on few CPUs hold up its soft interrupts.
+  static constexpr std::uint64_t settling_ns = 20'000'000;
+  unsigned counted_ = 0, exhausted_ = 0;
+  std::set<Id> keeping_;  ///< QPs in whose rings requests lie that were refused below RTS
+  bool strays_ = false;   ///< packets may still be under way that nobody waits for
 };
 
 }  // namespace mtsim::random_programs

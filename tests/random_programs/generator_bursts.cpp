@@ -46,6 +46,7 @@ void Generator::post_one(Flow& flow) {
   --flow.requests;
   for (int tries = 0; tries < 6; ++tries) {
     Operation o = request(flow);
+    if (options_.on_rxe && flow.outstanding && waits_for_others(o)) let_end(flow);
     const bool refused = oracle_.refusal(o) != "ok";
     const Course course = refused ? Course{} : oracle_.judge(o);
     if (!refused && !fits(flow, o, course)) continue;
@@ -55,9 +56,12 @@ void Generator::post_one(Flow& flow) {
     post(o);
     if (refused) return;
     if (qp(flow.from).settings.type == QpType::uc || (!ended && course.status != "SUCCESS") || course.peer_fails) strays_ = true;
-    flow.begun = true;
+    flow.begun = flow.outstanding = true;
+    spend(course);
     flow.answer_failed = flow.answer_failed || course.in_answer;
     flow.last_signaled = o.signaled || qp(flow.from).settings.signal_all;
+    if (options_.on_rxe && course.status == "RNR_RETRY_EXC_ERR") flow.requests = 0;
+    if (options_.on_rxe) return go_on(flow);
     if (dice_.chance(8)) settle(o.host, false);
     return;
   }
@@ -66,9 +70,11 @@ void Generator::post_one(Flow& flow) {
 /// Whether the answer of this request, and of what else is under way, is the same whatever the timing.
 bool Generator::fits(const Flow& flow, const Operation& o, const Course& course) {
   if (!course.unclear.empty()) return false;
+  if (options_.on_rxe && !rxe_is_sure(flow, o, course)) return false;
   const Qp& from = qp(flow.from);
   if (!options_.uc_local_errors && course.local && from.settings.type == QpType::uc) return false;
-  if (!options_.rules.local_error_waits && course.local && flow.begun) return false;
+  const bool behind_others = options_.on_rxe ? flow.outstanding : flow.begun;
+  if (!options_.rules.local_error_waits && course.local && behind_others) return false;
   // Behind one that fails a change of a window may have been made when it is flushed.
   const bool changes_window = o.opcode == Opcode::bind_mw || o.opcode == Opcode::local_inv;
   if (changes_window && flow.begun && from.state != QpState::rts) return false;
@@ -117,7 +123,9 @@ void Generator::finish_flow(Flow& flow) {
     return;
   } else {
     o.opcode = Opcode::write;
-    if (oracle_.judge(o).status != "SUCCESS") strays_ = true;
+    const Course course = oracle_.judge(o);
+    if (course.status != "SUCCESS") strays_ = true;
+    spend(course);
   }
   o.wr = next_wr(o.host);
   post(o);

@@ -17,7 +17,7 @@ constexpr std::size_t most_mrs = 16, most_windows = 10;
 }  // namespace
 
 void Generator::change(int h) {
-  switch (dice_.weighted({45, 10, 10, options_.windows ? 30u : 0u, 6, 10, 2})) {
+  switch (dice_.weighted({45, 10, options_.on_rxe ? 0u : 10u, options_.windows ? 30u : 0u, 6, 10, 2})) {
     case 0:
       return change_mr(h);
     case 1:
@@ -39,7 +39,8 @@ void Generator::change(int h) {
 void Generator::end_connection(int h) {
   const Pair& pair = dice_.pick(pairs_);
   const Id id = qp(pair.left).host == h ? pair.left : pair.right;
-  if (qp(id).host != h) return;
+  if (qp(id).host != h || keeps_refused(id)) return;
+  if (options_.on_rxe) end_windows_of(id);
   Operation o = operation(h, Kind::modify_qp, id);
   o.state = QpState::err;
   call(o);
@@ -84,6 +85,8 @@ void Generator::register_badly(int h) {
       break;
     case 1:
       o.length = 0;
+      // rxe registers nothing where that lies within a page.
+      if (options_.on_rxe) o.address.offset = 0;
       break;
     case 2:
       o.iova = (std::uint64_t{1} << 41) + (static_cast<std::uint64_t>(o.address.offset) + dice_.from_to(1, 4095)) % 4096;
@@ -123,6 +126,13 @@ void Generator::end_window(int h, Id old) {
   host(h).gone_windows.push_back(old);
 }
 
+/// Those bound through a QP: of no use when it is down, and rxe waits for them for a minute when a QP is destroyed.
+void Generator::end_windows_of(Id id) {
+  const int h = qp(id).host;
+  for (const Id w : std::vector<Id>(host(h).windows))
+    if (window(w).type == 2 && window(w).bound && window(w).qp == id) end_window(h, w);
+}
+
 void Generator::alloc_window(int h) {
   Operation o = operation(h, Kind::alloc_mw, static_cast<Id>(oracle_.world().windows.size()));
   o.pd = dice_.pick(host(h).pds);
@@ -160,6 +170,8 @@ void Generator::bind_by_call(int h) {
   const Id pd = window(o.id).pd;
   for (const Id id : able)
     if (qp(id).pd == pd && dice_.chance(70)) o.qp = id;
+  // rxe does not compare the PDs of a QP and a window of type 1.
+  if (options_.on_rxe && qp(o.qp).pd != pd) return;
   static const std::vector<Rights> some{rr, rw, rr | rw, ra, rr | rw | ra};
   o.access = dice_.pick(some);
   o.mr = dice_.chance(90) ? mr_with(h, pd, dice_.chance(92) ? mw_bind | lw : 0, 1) : dice_.pick(host(h).mrs);
@@ -172,6 +184,11 @@ void Generator::bind_by_call(int h) {
   o.wr = next_wr(h);
   call(o);
   settle(h);
+  if (!options_.on_rxe || qp(o.qp).state == QpState::rts) return;
+  // The completion comes before the QP is in error.
+  Operation sleep = operation(h, Kind::sleep);
+  sleep.time = settling_ns;
+  program_.operations.push_back(sleep);
 }
 
 /// Objects that others use stay.
@@ -240,10 +257,11 @@ void Generator::probe_qp(int h) {
     if (dice_.chance(60)) receive();
     if (dice_.chance(60)) send();
     if (dice_.chance(30)) set(QpState::init);
-    if (dice_.chance(60)) {
+    if (!keeps_refused(id) && dice_.chance(60)) {
       set(QpState::err);
       if (dice_.chance(50)) send();
-      if (dice_.chance(50)) receive();
+      // The library of rxe does not tell the kernel of receives: nobody flushes those that come later.
+      if (!options_.on_rxe && dice_.chance(50)) receive();
     }
     settle(h);
   }

@@ -23,7 +23,7 @@ void Generator::recover() {
     o.peer = left ? pair.right : pair.left;
     o.peer_host = qp(o.peer).host;
     call(o);
-    if (!dice_.chance(5)) continue;
+    if (options_.on_rxe || !dice_.chance(5)) continue;
     call(o);  // it is connected already
   }
   barrier();
@@ -37,15 +37,16 @@ void Generator::bring_down(Id id) {
     o.state = state;
     call(o);
   };
-  // A window bound through it is of no use afterwards.
-  for (const Id w : std::vector<Id>(host(h).windows))
-    if (window(w).type == 2 && window(w).bound && window(w).qp == id) end_window(h, w);
+  end_windows_of(id);
   const bool shared_begun = qp(id).begun && qp(id).settings.srq != nobody;
-  if (shared_begun || dice_.chance(60)) {
+  // Whether receives of a QP whose own request failed have been flushed rxe does not always say: after this they have.
+  const bool perhaps_flushed = options_.on_rxe && qp(id).state == QpState::err && !qp(id).receives.empty();
+  if (!keeps_refused(id) && (shared_begun || perhaps_flushed || dice_.chance(60))) {
     set(QpState::err);
     settle(h);
   }
   set(QpState::reset);
+  keeping_.erase(id);
   if (!dice_.chance(40)) return;
   if (dice_.chance(50)) post_receive(id, nobody);  // refused
   set(QpState::init);
@@ -58,7 +59,7 @@ void Generator::post_receives(int h) {
       const Qp& q = qp(id);
       if (q.host != h || q.settings.srq != nobody || q.state == QpState::reset || q.state == QpState::init) continue;
       // Whether one that joins receives which were not flushed is flushed with them nobody says.
-      if (q.state == QpState::err && (!q.receives.empty() || !dice_.chance(20))) continue;
+      if (q.state == QpState::err && (options_.on_rxe || !q.receives.empty() || !dice_.chance(20))) continue;
       const std::uint64_t wanted = dice_.chance(10) ? 0 : dice_.from_to(1, 6);
       for (std::uint64_t i = q.receives.size(); i < wanted; ++i) post_receive(id, nobody);
     }

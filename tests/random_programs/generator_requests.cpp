@@ -8,7 +8,12 @@ namespace mtsim::random_programs {
 Operation Generator::request(const Flow& flow) {
   const Qp& from = qp(flow.from);
   const bool reliable = from.settings.type == QpType::rc, wrong = dice_.chance(reliable ? 4 : 9), wrong_place = dice_.chance(4);
-  const unsigned windows = options_.windows && reliable ? 8 : 0, asks = reliable ? 18 : options_.uc_local_errors ? 1 : 0;
+  const unsigned windows = !options_.windows || !reliable ? 0
+                           : options_.on_rxe              ? 12
+                                                          : 8,
+                 asks = reliable                   ? 18
+                        : options_.uc_local_errors ? 1
+                                                   : 0;
   static constexpr Opcode opcodes[] = {Opcode::send, Opcode::send_imm, Opcode::write,    Opcode::write_imm, Opcode::read,
                                        Opcode::cas,  Opcode::faa,      Opcode::send_inv, Opcode::bind_mw,   Opcode::local_inv};
   Operation o = operation(from.host, Kind::post_send, flow.from);
@@ -26,6 +31,7 @@ Operation Generator::request(const Flow& flow) {
   o.inline_data = !asks_back && inline_bytes != 0 && length <= inline_bytes && dice_.chance(50);
   // No key of inline data is looked at, nor one of no data.
   o.sges = elements(from.host, from.pd, length, most, asks_back ? lw : 0, wrong && !o.inline_data);
+  if (options_.on_rxe && o.inline_data) keep_inline_data_readable(o);
   if (o.inline_data)
     for (Sge& sge : o.sges)
       if (dice_.chance(30)) spoil(sge.key);
@@ -52,6 +58,7 @@ std::uint64_t Generator::message_length(const Flow& flow, Opcode opcode) {
     return room == 0 ? 0 : dice_.chance(20) ? room : dice_.from_to(1, room);
   }
   const std::uint64_t mtu = to.settings.mtu;
+  if (options_.on_rxe && dice_.chance(2)) return dice_.from_to(1, std::min<std::uint64_t>(64 * 1024, 100 * mtu));
   switch (dice_.below(5)) {
     case 0:
       return dice_.from_to(1, 64);
@@ -98,11 +105,15 @@ Operation Generator::bind_request(const Flow& flow, Operation o) {
   for (const Id id : host(h).windows)
     if (window(id).type == 2 && window(id).pd == from.pd && !window(id).bound) fit.push_back(id);
   if (fit.empty() || dice_.chance(5)) fit = host(h).windows;
+  // To rxe a bind by request and one by call are the same.
+  if (options_.on_rxe) fit.erase(std::remove_if(fit.begin(), fit.end(), [&](Id id) { return window(id).type == 1; }), fit.end());
   if (fit.empty()) return empty_write(flow, o);
   o.mw = dice_.pick(fit);
   static const std::vector<Rights> some{rr, rw, rr | rw, ra, rr | rw | ra};
   o.access = dice_.pick(some) | (dice_.chance(15) ? zero_based : 0);
   o.mr = dice_.chance(93) ? mr_with(h, from.pd, mw_bind | lw, 1) : dice_.pick(host(h).mrs);
+  // rxe does not compare the PDs of a window and its MR.
+  if (options_.on_rxe && mr(o.mr).pd != from.pd) o.mr = mr_with(h, from.pd, 0, 1);
   const std::uint64_t size = mr(o.mr).length, from_byte = dice_.below(size);
   o.address = {Address::Of::mr, o.mr, static_cast<std::int64_t>(from_byte)};
   o.length = dice_.chance(3) ? 0 : dice_.from_to(1, size - from_byte);

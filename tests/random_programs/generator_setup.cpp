@@ -30,7 +30,7 @@ void Generator::set_up_host(int h) {
     self.pds.push_back(static_cast<Id>(world.pds.size()));
     call(operation(h, Kind::alloc_pd, self.pds.back()));
   }
-  for (std::uint64_t i = dice_.from_to(1, 3); i > 0; --i) {
+  for (std::uint64_t i = dice_.from_to(options_.on_rxe ? 2 : 1, 3); i > 0; --i) {
     Operation o = operation(h, Kind::create_cq, static_cast<Id>(world.cqs.size()));
     o.depth = 2048;
     call(o);
@@ -84,7 +84,11 @@ Id Generator::make_qp(int h, Id pd, QpType type, Id srq, unsigned mtu) {
   s.type = type;
   s.send_cq = dice_.pick(host(h).cqs);
   s.recv_cq = dice_.pick(host(h).cqs);
+  // A poll by number is not put out by a receive that is flushed early.
+  while (options_.on_rxe && !polled_by_number(s.recv_cq)) s.recv_cq = dice_.pick(host(h).cqs);
   if (srq != nobody && dice_.chance(40)) s.srq = srq;
+  // rxe judges the keys of shared receives by the QP's PD.
+  if (s.srq != nobody && options_.on_rxe && World::at(oracle_.world().srqs, srq).pd != pd) s.srq = nobody;
   s.send_sge = static_cast<unsigned>(dice_.from_to(1, 4));
   s.recv_sge = static_cast<unsigned>(dice_.from_to(1, 4));
   s.inline_bytes = dice_.chance(60) ? static_cast<unsigned>(dice_.from_to(1, 200)) : 0;
@@ -93,7 +97,7 @@ Id Generator::make_qp(int h, Id pd, QpType type, Id srq, unsigned mtu) {
     if (dice_.chance(95)) s.access |= right;
   s.signal_all = dice_.chance(15);
   s.timeout = options_.timeout;
-  s.retry = static_cast<unsigned>(dice_.from_to(1, 2));
+  s.retry = options_.on_rxe ? 2 : static_cast<unsigned>(dice_.from_to(1, 2));
   s.rnr_retry = static_cast<unsigned>(dice_.from_to(0, 2));
   s.rnr_timer = static_cast<unsigned>(dice_.from_to(1, 3));
   // No more of them under way than the peer allows, unless it allows none.

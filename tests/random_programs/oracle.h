@@ -102,6 +102,7 @@ class Oracle {
   void carry_out(Id qp, const Send&);
   void change_peer(const Qp&, const Course&);
   void fail(Id qp, bool flush_receives);
+  Id id_of(const Qp& qp) const { return static_cast<Id>(&qp - world_.qps.data()); }
   void complete_send(const Qp&, const Send&, const Status&);
   void complete_receive(const Qp&, std::uint64_t wr, const Status&);
   Receive take_receive(Qp&);

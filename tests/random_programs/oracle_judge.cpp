@@ -239,7 +239,7 @@ bool Oracle::responder_takes(const Qp& peer, const Send& send, std::uint64_t off
   if (!last || !course.takes_receive) return true;
   course.receive = "SUCCESS";
   if (send.opcode != Opcode::send_inv) return true;
-  if (can_be_invalidated(send.inv, static_cast<Id>(&peer - world_.qps.data()), course.unclear)) {
+  if (can_be_invalidated(send.inv, id_of(peer), course.unclear)) {
     course.invalidated = send.inv.id;
   } else {
     // The message itself has been taken: the requester learns nothing.

@@ -181,11 +181,11 @@ Receive Oracle::take_receive(Qp& qp) {
 }
 
 void Oracle::complete_send(const Qp& qp, const Send& send, const Status& status) {
-  world_.completions[qp.settings.send_cq].push_back({send.wr, status, nobody});
+  world_.completions[qp.settings.send_cq].push_back({send.wr, status, nobody, id_of(qp)});
 }
 
 void Oracle::complete_receive(const Qp& qp, std::uint64_t wr, const Status& status) {
-  world_.completions[qp.settings.recv_cq].push_back({wr, status, qp.settings.srq});
+  world_.completions[qp.settings.recv_cq].push_back({wr, status, qp.settings.srq, id_of(qp)});
 }
 
 const std::vector<Completion>& Oracle::completions(Id cq) const {

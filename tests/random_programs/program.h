@@ -136,6 +136,7 @@ struct Program {
   int hosts = 0;
   std::uint64_t seed = 0;
   std::string rules;
+  std::string device;  ///< that it is fit for; empty: any that keeps the rules
   std::vector<Operation> operations;
 };
 

@@ -4,6 +4,7 @@
 // MTSIM_SEEDS=COUNT or MTSIM_SEEDS=FIRST:COUNT runs other seeds than those of every build.
 #include <catch2/catch.hpp>
 #include <cstdlib>
+#include <set>
 #include <sstream>
 
 #include "random_programs/generator.h"
@@ -126,12 +127,24 @@ std::uint64_t judge(const random_programs::Options& options, const TempFolder& f
     for (std::size_t i = 0; i < run.report.unexpected.size() && i < 3; ++i) told += story(lines, run.report.unexpected[i]);
     for (const std::string& line : run.stuck) told += line + "\n";
   }
-  INFO("random_program " << options.seed << " --rules " << options.rules.name << (options.racy ? " --racy" : "")
+  const std::string device = " --for rxe --operations " + std::to_string(options.operations);
+  INFO("random_program " << options.seed << (options.on_rxe ? device : " --rules " + options.rules.name) << (options.racy ? " --racy" : "")
                          << " -o p.mtrace; mtsim run configs/base.yaml p.mtrace" << as_options(options) << "\n"
                          << told);
   CHECK(run.stuck.empty());
   CHECK(run.report.unexpected_total == 0);
   return operations;
+}
+
+/// Whether a window is not bound, or no longer, after this: it is gone, invalidated, or the bind was answered with an error.
+bool unbinds(const random_programs::Operation& o, const random_programs::Operation& bind) {
+  using random_programs::Kind;
+  if (o.kind == Kind::dealloc_mw) return o.id == bind.mw;
+  if (o.kind == Kind::post_send) return o.inv.of == random_programs::KeyRef::Of::mw && o.inv.id == bind.mw;
+  if (o.kind != Kind::poll || o.host != bind.host || o.expect.empty()) return false;
+  if (o.by_number) return o.wr == bind.wr && o.expect != "SUCCESS";
+  const std::string answers = "," + o.expect + ",", wr = "," + std::to_string(bind.wr) + ":";
+  return answers.find(wr) != std::string::npos && answers.find(wr + "SUCCESS,") == std::string::npos;
 }
 
 }  // namespace
@@ -151,6 +164,59 @@ TEST_CASE("What races is answered as one of its orders would be") {
   const Seeds asked = seeds();
   for (const char* rules : {"ib", "mlx5", "rxe-6.1"})
     for (std::uint64_t i = 0; i < asked.count; ++i) judge(options_of(rules, asked.first + i, true), folder);
+}
+
+TEST_CASE("Programs for a real rxe are answered by the simulated one as the rules say") {
+  const TempFolder folder;
+  const Seeds asked = seeds();
+  for (std::uint64_t i = 0; i < std::min<std::uint64_t>(asked.count, 8); ++i) {
+    random_programs::Options options = options_of("rxe-6.1", asked.first + i, false);
+    options.operations = 2000;
+    random_programs::for_rxe(options);
+    const std::uint64_t operations = judge(options, folder);
+    CHECK(operations > 1800);
+    CHECK(operations < 2200);
+  }
+}
+
+TEST_CASE("Programs for a real rxe have nothing that it answers in its own time or way") {
+  using random_programs::Kind;
+  using random_programs::Opcode;
+  random_programs::Options options = options_of("rxe-6.1", 1, false);
+  for (options.seed = 1; options.seed <= 10; ++options.seed) {
+    options.operations = 2000;
+    random_programs::for_rxe(options);
+    const random_programs::Program program = random_programs::generate(options);
+    std::size_t exhausted = 0;
+    std::uint64_t idle = 0;
+    std::vector<random_programs::Operation> bound;  // by which windows of type 2 are bound
+    std::set<random_programs::Id> windows;
+    for (const random_programs::Operation& o : program.operations) {
+      INFO(options.seed << ": " << random_programs::line_of(o));
+      CHECK(o.kind != Kind::rereg_mr);
+      CHECK(o.kind != Kind::event);
+      if (o.kind == Kind::sleep || o.kind == Kind::poll_idle) idle += o.time;
+      if (o.expect.find("RETRY_EXC_ERR") != std::string::npos) ++exhausted;
+      if (o.kind == Kind::create_qp) {
+        CHECK(o.settings.mtu <= 1024);
+        CHECK(o.settings.retry < 7);
+        CHECK(o.settings.rnr_retry <= 3);
+        CHECK(o.settings.rnr_timer != 0);  // the longest
+      }
+      if (o.kind == Kind::alloc_mw) windows.insert(o.id);
+      if (o.kind == Kind::dealloc_mw) windows.erase(o.id);
+      if (o.kind == Kind::post_send && o.opcode == Opcode::bind_mw && o.expect.empty()) bound.push_back(o);
+      std::erase_if(bound, [&](const auto& bind) { return unbinds(o, bind); });
+      if (o.kind == Kind::destroy_qp || o.kind == Kind::modify_qp)
+        for (const auto& bind : bound) CHECK((o.state == random_programs::QpState::init || bind.id != o.id));
+    }
+    CHECK(windows.empty());
+    CHECK(exhausted <= 10);
+    CHECK(idle < 3 * 1'000'000'000ull);
+    CHECK(random_programs::trace_of(program) == random_programs::trace_of(random_programs::generate(options)));
+  }
+  options.racy = true;
+  CHECK_THROWS_AS(random_programs::for_rxe(options), std::invalid_argument);
 }
 
 TEST_CASE("Generator and oracle include nothing of the model") {

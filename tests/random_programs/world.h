@@ -121,6 +121,7 @@ struct Completion {
   std::uint64_t wr = 0;
   Status status;
   Id shared = nobody;  ///< the SRQ of a receive
+  Id qp = nobody;
 };
 
 struct World {

@@ -243,8 +243,8 @@ std::string line_of(const Operation& o) {
 }
 
 std::string trace_of(const Program& program) {
-  std::string out =
-      "mtrace 1\nmeta source=\"random_program\" seed=\"" + std::to_string(program.seed) + "\" rules=\"" + program.rules + "\"\n";
+  std::string out = "mtrace 1\nmeta source=\"random_program\" seed=\"" + std::to_string(program.seed) + "\" rules=\"" + program.rules +
+                    "\"" + (program.device.empty() ? "" : " for=\"" + program.device + "\"") + "\n";
   for (const Operation& o : program.operations) out += line_of(o) + "\n";
   return out;
 }

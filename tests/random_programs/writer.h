@@ -11,4 +11,7 @@ std::string line_of(const Operation& operation);
 std::string trace_of(const Program& program);
 inline constexpr std::size_t header_lines = 2;
 
+/// What is in it, for people to read: operations, opcodes, expected answers and waits, each with its number.
+std::string census_of(const Program& program);
+
 }  // namespace mtsim::random_programs

@@ -43,6 +43,14 @@ struct ReplayArguments {
   bool quiet = false, no_machine = false;
 };
 
+struct CompareArguments {
+  std::string a, b;                  ///< result files
+  std::string variant_a, variant_b;  ///< which of theirs; empty: they have none
+  std::vector<std::string> ops;      ///< two, or none
+  std::string json;                  ///< path, or empty
+  std::string rules;                 ///< that B claims; empty: what its configuration says
+};
+
 // Each returns the exit code: 0 success, 1 an expectation failed, 130 interrupted. Mistakes of the user are thrown as UserError.
 int run(const RunArguments& arguments);
 int check(const Inputs& arguments);
@@ -54,5 +62,7 @@ int print_schema();
 int generate(const GenArguments& arguments);
 /// 0 when every row was run and printed; 1 at a miss if that is asked for.
 int validate(const ValidateArguments& arguments);
+/// 1 where statuses, their order or counts differ.
+int compare(const CompareArguments& arguments);
 
 }  // namespace mtsim::tool

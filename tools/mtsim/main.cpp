@@ -129,6 +129,21 @@ int execute(int argc, char** argv) {
   validate_command->add_flag("--quiet", validation.quiet, "No progress line");
   add_sets(*validate_command, validation.sets);
 
+  tool::CompareArguments compare;
+  auto* compare_command = app.add_subcommand(
+      "compare", "Hold two results against each other, such as a simulated one (A) and a measured one (B): statuses, counts, times");
+  compare_command->add_option("a", compare.a, "Results (JSON) of mtsim run --json")->required();
+  compare_command->add_option("b", compare.b, "Results of the same program from elsewhere")->required();
+  compare_command->add_option("--ops", compare.ops, "The operations of both (--ops of the same runs): each is compared by itself")
+      ->type_name("A.csv B.csv")
+      ->expected(2);
+  compare_command->add_option("--variant-a", compare.variant_a, "Which variant of A, where it has several")->type_name("NAME");
+  compare_command->add_option("--variant-b", compare.variant_b, "Which variant of B, where it has several")->type_name("NAME");
+  compare_command
+      ->add_option("--rules", compare.rules, "The set of rules that B is said to follow; without it the one that its results name")
+      ->type_name("NAME");
+  compare_command->add_option("--json", compare.json, "Write the comparison as JSON; - is standard output")->type_name("FILE");
+
   if (argc == 2 && std::string(argv[1]) == "--man-page") {
     std::cout << tool::man_page(app);
     return 0;
@@ -147,6 +162,7 @@ int execute(int argc, char** argv) {
   if (*check_command) return tool::check(check);
   if (*describe_command) return schema ? tool::print_schema() : tool::describe(component);
   if (*validate_command) return tool::validate(validation);
+  if (*compare_command) return tool::compare(compare);
   return tool::generate(gen);
 }
 

@@ -171,6 +171,8 @@ def carry(machines, options, deadline):
         left = limit - time.monotonic()
         if left <= 0:
             if limit < deadline:
+                for guest in pending:
+                    say(f"command {guest.number} was ended {GRACE} s after the other had failed")
                 return code
             up = all(guest.ready for guest in machines)
             say(f"ended after {options.time} s (--time)" + ("" if up else ": the machine was not up yet"))
