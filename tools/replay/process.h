@@ -145,10 +145,10 @@ class Process final : public verbs::Device, public Endpoint {
   }
   /// The same for calls that give 0 or an errno and make nothing.
   template <class Call>
-  Progress simple(Thread thread, program::Kind kind, Reply& reply, Call call);
+  Progress simple(Thread thread, program::Kind kind, Reply& reply, Call call, Bytes bytes = {});
   /// Destroys what `handle` stands for by `call`, which gives 0 or an errno, when nobody uses it any more.
   template <class T, class Call>
-  bool destroy(Thread thread, program::Kind kind, Handles<T>& all, Handle handle, Reply& reply, Call call);
+  bool destroy(Thread thread, program::Kind kind, Handles<T>& all, Handle handle, Reply& reply, Call call, Bytes bytes = {});
 
   Turn& turn() const { return around_.turn; }
   Record& record() const { return around_.record; }

@@ -40,7 +40,10 @@ Progress Process::reg_mr(Thread thread, const verbs::RegMrRequest& request, Repl
   else if (!access) reply.error = EOPNOTSUPP;
   // Memory that is not the trace's is memory that its program has not mapped.
   else if (request.length.raw != 0 && !implicit && !arena_.owns(request.address.raw, 1)) reply.error = EFAULT;
-  if (reply.error != 0) return Progress::done;
+  if (reply.error != 0) {
+    called(thread, Kind::reg_mr, {now(), now()}, {reply.error, request.length, {}, 0, {}, {}});
+    return Progress::done;
+  }
 
   const bool iova = request.iova.raw != request.address.raw && !verbs::has(request.access, verbs::Access::zero_based);
   ibv_mr* mr = nullptr;
@@ -111,7 +114,8 @@ Progress Process::rereg_mr(Thread thread, const verbs::ReregMrRequest& request, 
 Progress Process::dereg_mr(Thread thread, Handle handle, Reply& reply, Caller&) {
   const Item<Mr>* const item = mrs_.find(handle);
   const Bytes length = item == nullptr ? Bytes() : item->object.length;
-  if (destroy(thread, Kind::dereg_mr, mrs_, handle, reply, [](const Mr& mr) { return ibv_dereg_mr(mr.mr); })) record().deregistered(length);
+  const auto dereg = [](const Mr& mr) { return ibv_dereg_mr(mr.mr); };
+  if (destroy(thread, Kind::dereg_mr, mrs_, handle, reply, dereg, length)) record().deregistered(length);
   return Progress::done;
 }
 
