@@ -1,6 +1,7 @@
 """The rungs of a ladder: from the trace that is replayed, through the calls that were measured, to the simulated variants."""
 
 import csv
+import random
 import re
 import statistics
 from typing import NamedTuple
@@ -69,6 +70,18 @@ def rungs_of(trace):
             if words[1] in ("reg_mr", "dereg_mr"):
                 out[number] = rung
     return out
+
+
+def shuffled(trace, seed):
+    """Text of the trace with its rungs in another order.
+
+    Now and then the kernel has something else to do within a call, such as filling a list of free pages. In one order that would meet the
+    same rung in every repetition.
+    """
+    with open(trace, encoding="utf-8") as file:
+        head, *parts = re.split(r"(?m)^(?=.* mmap )", file.read())
+    random.Random(seed).shuffle(parts)
+    return head + "".join(parts)
 
 
 def read_calls(path, rungs, into):

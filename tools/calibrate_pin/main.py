@@ -35,17 +35,18 @@ set -eu
 head -c 1 /dev/random >/dev/null
 { uname -r; sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1; } >machine
 for run in $(seq 0 $RUNS); do
-  "$MTSIM" replay --device "$DEVICE" --calls "calls.$run" "$TRACE" >/dev/null
+  "$MTSIM" replay --device "$DEVICE" --calls "calls.$run" "$run.mtrace" >/dev/null
 done
 rm calls.0
-# What of a reg_mr is rxe's own is told by where rxe's function gets the pinned memory and where it ends.
-cd /sys/kernel/tracing 2>/dev/null && [ -w kprobe_events ] || exit 0
-{ echo 'r:pinned ib_uverbs:ib_umem_get' >kprobe_events && echo 'r:registered rdma_rxe:rxe_mr_init_user' >>kprobe_events; } 2>/dev/null || exit 0
+"""
+# What of a reg_mr is rxe's own is told by where rxe gets the pinned memory and where it ends. Only in a machine of our own.
+PROBES = """\
+cd /sys/kernel/tracing
+echo 'r:pinned ib_uverbs:ib_umem_get' >kprobe_events
+echo 'r:registered rdma_rxe:rxe_mr_init_user' >>kprobe_events
 echo 1 >events/kprobes/enable
 "$MTSIM" replay --device "$DEVICE" "$TRACE" >/dev/null
-echo 0 >events/kprobes/enable
 cat trace >"$OLDPWD/probes"
-echo >kprobe_events
 """
 PROBED = "rxe_mr_init_user after ib_umem_get returned, by kprobes: of each 4 KiB page"
 
@@ -70,8 +71,9 @@ def whole(smallest):
 
 def parse(arguments):
     parser = argparse.ArgumentParser(
-        prog="calibrate-pin", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter, allow_abbrev=False
-    )
+        prog="calibrate-pin", description=DESCRIPTION, epilog=EPILOG, formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )  # fmt: skip
     add = parser.add_argument
     add("--device", metavar="DEV", help="measure this device of this machine, not rxe in a virtual machine")
     add("--host-clock", action="store_true", help="in the virtual machine, measure by the host's clock instead of counting instructions")
@@ -97,16 +99,18 @@ def measure(options, times, probes, rungs):
     """One session: adds its times to `times` and `probes`. Returns the kernel and the CPU."""
     with tempfile.TemporaryDirectory(prefix="calibrate-pin.") as folder:
         words = {"RUNS": str(options.runs), "MTSIM": MTSIM, "DEVICE": options.device or "rxe0", "TRACE": str(TRACE)}
+        for run in range(options.runs + 1):
+            (pathlib.Path(folder) / f"{run}.mtrace").write_text(ladder.shuffled(TRACE, run), encoding="utf-8")
         command = ["sh", "-c", SCRIPT]
         if not options.device:
-            command = ["sh", "-c", "".join(f"{name}={shlex.quote(value)}\n" for name, value in words.items()) + SCRIPT]
+            command = ["sh", "-c", "".join(f"{name}={shlex.quote(value)}\n" for name, value in words.items()) + SCRIPT + PROBES]
             clock = [] if options.host_clock else ["--count"]
             command = [str(ROOT / "tools/rdma-vm"), "--kernel", options.kernel, "--time", "3600", *clock, *command]
         done = subprocess.run(command, cwd=folder, env={**os.environ, **words}, stdin=subprocess.DEVNULL, check=False)
         if done.returncode != 0:
             fail(f"the ladder could not be measured: {shlex.join(command[:2])} ... ended with exit status {done.returncode}")
         for path in sorted(pathlib.Path(folder).glob("calls.*")):
-            ladder.read_calls(path, rungs, times)
+            ladder.read_calls(path, ladder.rungs_of(path.with_name(f"{path.suffix[1:]}.mtrace")), times)
         if (pathlib.Path(folder) / "probes").exists():
             probes += ladder.read_probes(pathlib.Path(folder) / "probes", rungs)
         kernel, cpu = (pathlib.Path(folder) / "machine").read_text(encoding="utf-8").splitlines()[:2]
@@ -130,7 +134,8 @@ class Simulator:
                 file.write(self.text)
                 file.flush()
                 sets = [word for path, value in settings.items() for word in ("--set", f"{path}={value}")]
-                done = subprocess.run([MTSIM, "run", file.name, "--quiet", "--json", "-", *sets], capture_output=True, text=True, check=False)
+                command = [MTSIM, "run", file.name, "--quiet", "--json", "-", *sets]
+                done = subprocess.run(command, capture_output=True, text=True, check=False)
             if done.returncode != 0:
                 fail(f"the simulation ended with exit status {done.returncode}\n{done.stderr}")
             reports = json.loads(done.stdout)["variants"]
@@ -144,8 +149,8 @@ class Simulator:
 def machine_of(options, kernel, cpu):
     if options.device:
         return f"Device {options.device} under Linux {kernel} on {cpu}."
-    clock = "the host's clock" if options.host_clock else "counted in instructions of 2 ns, no caches and no waiting"
-    return f"rdma_rxe of Linux {kernel} on an emulated machine ({cpu}, one processor; time is {clock}: the shape, not the figures, is a machine's)."
+    clock = "the host's clock" if options.host_clock else "counted in instructions of 2 ns, without caches or waiting"
+    return f"rdma_rxe of Linux {kernel} on an emulated machine ({cpu}; time is {clock}: the shape, not the figures, is a machine's)."
 
 
 def main():
@@ -181,12 +186,13 @@ def main():
     for folder in ("hosts", "validation"):
         (options.configs / folder).mkdir(parents=True, exist_ok=True)
     host = options.configs / "hosts" / f"{options.name}.yaml"
-    output.write(host, output.overlay(machine, output.spread_in_words(measured, medians), values, held, f"configs/drivers/{options.driver}.yaml", misses))
+    spread = output.spread_in_words(measured, medians)
+    output.write(host, output.overlay(machine, spread, values, held, f"configs/drivers/{options.driver}.yaml", misses))
     row = options.configs / "validation" / f"{options.name}.yaml"
     output.write(row, output.row(options.name, [*extends, f"../hosts/{host.name}"], machine, measured))
     print("\n".join(lines))
     print(f"\n{len(measured) - len(misses)} of {len(measured)} points within 25 %.")
-    print(f"{options.sessions} sessions of {options.runs} repetitions: {output.spread_in_words(measured, medians)}.")
+    print(f"{options.sessions} sessions of {options.runs} repetitions: {spread}.")
     say(f"written: {host}, {row}")
     return 1 if misses else 0
 

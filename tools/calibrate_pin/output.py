@@ -39,13 +39,12 @@ def overlay(machine, spread, values, held, base, misses):
     """
     lines = [SCHEMA]
     lines += comment(
-        f"{machine} Written by tools/calibrate-pin, laid over {base}. Figures are one for all sizes, fitted by least squares of the relative"
-        f" error over every other size of the ladder, 4 KiB, 16 KiB ... 64 MiB, of 4 KiB and transparent huge pages, touched before and not."
-        f" Of the medians that they are fitted to: {spread}."
+        f"{machine} Written by tools/calibrate-pin, laid over {base}. Figures are one for all sizes, fitted by least squares of the"
+        " relative error over every other size of the ladder, 4 KiB, 16 KiB ... 64 MiB, of 4 KiB and transparent huge pages, touched before"
+        " and not. Of the medians that they are fitted to: {spread}."
     )
-    lines += comment(
-        "Beyond 25 % at: " + "; ".join(misses) + "." if misses else "Within 25 % at every size, also at those between, which were not fitted."
-    )
+    met = "Within 25 % at every size, also at those between, which were not fitted."
+    lines += comment(f"Beyond 25 % at: {'; '.join(misses)}." if misses else met)
     sections = {}
     for cost in fit.COSTS:
         section, key = cost.path.split(".")
@@ -80,7 +79,8 @@ def row(name, extends, machine, measured):
 
 def table(measured, simulated):
     """The table of all points, as lines, and those of its points that are beyond 25 %."""
-    lines = ["| call | memory | size | measured, us | middle half | simulated, us | ratio | |", "| --- | --- | --: | --: | --: | --: | --: | --- |"]
+    lines = ["| call | memory | size | measured, us | middle half | simulated, us | ratio | |"]
+    lines += ["| --- | --- | --: | --: | --: | --: | --: | --- |"]
     misses = []
     for (call, rung), m in sorted(measured.items(), key=lambda item: (CALLS.index(item[0][0]), item[0][1])):
         time = simulated[call][rung]
