@@ -8,6 +8,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -117,6 +118,8 @@ class Process final : public verbs::Device, public Endpoint {
   struct Cq {
     ibv_cq* cq = nullptr;
     ibv_comp_channel* channel = nullptr;
+    /// Taken when it was about to be destroyed, which was refused.
+    std::deque<ibv_wc> kept;
   };
   struct Srq {
     ibv_srq* srq = nullptr;
@@ -165,6 +168,8 @@ class Process final : public verbs::Device, public Endpoint {
 
   /// Counts a completion, and says of it what programs are told.
   verbs::Completion note(const ibv_wc& wc, Time at);
+  /// ibv_poll_cq; what was kept comes first.
+  static int look(Cq& cq, std::span<ibv_wc> out);
   /// Waits for the channel of a CQ or a moment, away.
   void await_more(Thread thread, const Cq& cq, verbs::Wait wait);
   void remember_keys(const ibv_mr& mr);

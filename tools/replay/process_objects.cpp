@@ -150,11 +150,19 @@ Progress Process::create_cq(Thread thread, std::uint32_t depth, Reply& reply, Ca
 
 Progress Process::destroy_cq(Thread thread, Handle handle, Reply& reply, Caller&) {
   ibv_comp_channel* channel = nullptr;
-  const bool gone = destroy(thread, Kind::destroy_cq, cqs_, handle, reply, [&](const Cq& cq) {
+  std::deque<ibv_wc> lying;
+  const bool gone = destroy(thread, Kind::destroy_cq, cqs_, handle, reply, [&](Cq& cq) {
     channel = cq.channel;
-    return ibv_destroy_cq(cq.cq);
+    // Completions that the program has not taken count; if the queue stays, they stay.
+    std::array<ibv_wc, 32> taken;
+    for (int n = 0; (n = look(cq, taken)) > 0;) lying.insert(lying.end(), taken.begin(), taken.begin() + n);
+    const int error = ibv_destroy_cq(cq.cq);
+    if (error != 0) cq.kept = lying;
+    return error;
   });
-  if (gone && channel != nullptr) ibv_destroy_comp_channel(channel);
+  if (!gone) return Progress::done;
+  for (const ibv_wc& wc : lying) note(wc, now());
+  if (channel != nullptr) ibv_destroy_comp_channel(channel);
   return Progress::done;
 }
 

@@ -213,8 +213,8 @@ TEST_CASE("classes of size give way to kinds where there are too many") {
   Names names;
   std::vector<OperationRow> rows;
   for (std::uint64_t wr = 0; wr < 40; ++wr)
-    rows.push_back(
-        {names.number("a"), names.number("q"), verbs::Opcode::write, verbs::Status::SUCCESS, true, wr, std::uint64_t{1} << wr, ns(5)});
+    rows.push_back({names.number("a"), names.number("q"), verbs::Opcode::write, verbs::Status::SUCCESS, true, true, wr,
+                    std::uint64_t{1} << wr, ns(5)});
   const auto text = [&](std::size_t count) {
     const std::span<const OperationRow> part(rows.data(), count);
     return to_text(compared(sample::report(), sample::report(), compare_operations(part, part, names)));
