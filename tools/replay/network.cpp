@@ -25,6 +25,7 @@ std::string text(const Tcp::endpoint& end) {
 void Network::Work::end() {
   {
     const std::lock_guard lock(mutex_);
+    if (ending_) return;
     ending_ = true;
   }
   asio::post(context_, [this] {
@@ -146,7 +147,7 @@ void Network::Work::take_tcp(Tcp::socket&& socket, const std::string& from) {
 }
 
 Network::Network(Turn& turn, Listener& listener) : work_(std::make_shared<Work>(turn, listener)) { work_->run(); }
-Network::~Network() { work_->end(); }
+void Network::end() { work_->end(); }
 void Network::listen(const Place& place) { work_->listen(place); }
 void Network::stop_listening() { work_->stop_listening(); }
 void Network::connect(const Place& place, WallClock::time_point deadline) { work_->connect(place, deadline); }

@@ -32,10 +32,12 @@ class Network {
   };
 
   Network(Turn& turn, Listener& listener);
-  /// Without the turn. What was sent goes out first, for two seconds at the most.
-  ~Network();
+  ~Network() { end(); }
   Network(const Network&) = delete;
   Network& operator=(const Network&) = delete;
+
+  /// Ends all connections; without the turn. What was sent goes out first, for two seconds at the most. Nobody is told anything any more.
+  void end();
 
   /// Takes connections there. Throws UserError for a place that is not this machine's or is taken.
   void listen(const Place& place);

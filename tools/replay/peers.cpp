@@ -52,7 +52,8 @@ Peers::Peers(Turn& turn, Membership membership) : turn_(turn), self_(std::move(m
 }
 
 Peers::~Peers() {
-  network_.reset();
+  // Its thread may be telling something as this begins.
+  network_->end();
   turn_.take();
   turn_.tell({});
   stopping_ = true;
