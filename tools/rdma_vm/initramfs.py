@@ -10,8 +10,8 @@ INIT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "init")
 def archive(kernel, job, command, siw=None):
     """cpio archive (newc) as the kernel unpacks it.
 
-    kernel: folder as kernel.prepare() makes it; job: text of /job, which init reads; command: text of /command, a shell script; siw: path of
-    a module that /modules/order does not name.
+    kernel: folder as kernel.prepare() makes it; job: text of /job, which init reads; command: text of /command, a shell script;
+    siw: path of a module that /modules/order does not name.
     """
     entries = [(name, 0o040755, b"") for name in ("bin", "dev", "proc", "sys", "modules")]
     entries.append(("bin/busybox", 0o100755, contents(BUSYBOX)))

@@ -1,7 +1,7 @@
 """The module siw (iWARP in software), which Debian's kernels come without: built from Debian's source for the kernel that the cache holds.
 
-The packages that this takes are unpacked in the cache and removed again; what stays is `siw.ko` in the kernel's folder. So a new kernel is a
-new build.
+The packages that this takes are unpacked in the cache and removed again; what stays is `siw.ko` in the kernel's folder. So a new
+kernel is a new build.
 """
 
 import os
