@@ -179,6 +179,7 @@ void Responder::refuse(Qp& qp, const ports::Packet& packet, verbs::Check check) 
     ++naks_.rnr;
     qp.refused = true;
     if (qp.connected()) answer(qp, packet, refusal.nak);
+    else qp.waits_for_end = !packet.first && params_.rules->responder.waits_for_end;
     return;
   }
   using enum verbs::Check;
@@ -187,6 +188,8 @@ void Responder::refuse(Qp& qp, const ports::Packet& packet, verbs::Check check) 
   if (check == invalidation) advance(qp, packet);
   if (qp.connected() && check != cq_overflow) answer(qp, packet, refusal.nak);
   const bool of_receive = qp.receive && refusal.receive != verbs::Status::SUCCESS;
+  if (!qp.connected() && check == key && of_receive && qp.attributes.shared_receives && params_.rules->responder.uses_up_shared)
+    return end_receive(qp, packet, verbs::Status::REM_ACCESS_ERR);
   if (!qp.connected() && !(of_receive && check != key) && check != cq_overflow) return;
   if (of_receive) end_receive(qp, packet, refusal.receive);
   else retirement->report(qp, refusal.event);

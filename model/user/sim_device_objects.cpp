@@ -217,6 +217,10 @@ engine::Flow SimDevice::modify_qp_flow(Thread thread, Handle qp, verbs::QpState 
     // The library looks at what was set, not at what the device came to.
     found->sq->set_ready(state >= verbs::QpState::rts);
     if (!found->shared_rq) found->rq->set_ready(state != verbs::QpState::reset);
+    if (state == verbs::QpState::err && found->sq->keeps_refused()) {
+      doorbells->ring(found->qpn, found->sq->producer(), Bytes(0));
+      found->sq->told();
+    }
     if (state == verbs::QpState::reset) {
       found->send_path->forget();
       found->receive_path->forget();
