@@ -93,6 +93,9 @@ bool Generator::fits(const Flow& flow, const Operation& o, const Course& course)
     if (changed != nobody && use != uses_.end() && (others(use->second.users) || others(use->second.changers) || use->second.by_read))
       return false;
   }
+  // An address that counts from a window that another flow binds, with whatever key.
+  const auto aimed = options_.on_rxe && o.to.of == Address::Of::mw ? uses_.find(o.to.id) : uses_.end();
+  if (aimed != uses_.end() && others(aimed->second.changers)) return false;
   for (const KeyRef& key : {o.to_key, o.inv}) {
     const auto use = key.of == KeyRef::Of::mw ? uses_.find(key.id) : uses_.end();
     if (use != uses_.end() && others(use->second.changers)) return false;
@@ -107,6 +110,7 @@ void Generator::claim(const Flow& flow, const Operation& o, const Course& course
       uses_[key.id].users.insert(flow.from);
       uses_[key.id].by_read = uses_[key.id].by_read || reads;
     }
+  if (options_.on_rxe && o.to.of == Address::Of::mw) uses_[o.to.id].users.insert(flow.from);
   if (course.invalidated != nobody) uses_[course.invalidated].changers.insert(flow.from);
   if (o.opcode == Opcode::bind_mw) uses_[o.mw].changers.insert(flow.from);
 }
