@@ -70,7 +70,7 @@ bool Generator::post(Operation o) {
     const bool same_queue = before.host == o.host && before.kind == o.kind && before.id == o.id;
     if (same_queue && before.expect.empty() && !before.never_posted && dice_.chance(20)) before.more = true;
   }
-  const bool state_refuses = options_.on_rxe && refused_by_state(o);
+  const bool state_refuses = (options_.on_rxe || options_.rules.keeps_refused) && refused_by_state(o);
   const std::string answer = oracle_.post(o);
   const bool taken = answer == "ok";
   if (oracle_.unclear()) throw std::logic_error("a program has a request whose course is unclear");
