@@ -25,10 +25,13 @@
 
 namespace mtsim::replay {
 
-/// What the processes of a run share.
+class Peers;
+
+/// What the hosts of a run share.
 struct Surroundings {
   Turn& turn;
   Record& record;
+  Peers* peers = nullptr;  ///< processes elsewhere, if some hosts run there
   WallClock::time_point start;
   bool sleeping_polls = false;  ///< some poll waits for events, so CQs have channels
 };
