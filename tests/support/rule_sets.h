@@ -11,9 +11,9 @@ namespace mtsim::test {
 
 /// Configurations by rule set. rxe's need its driver as well, for what it answers to calls.
 inline std::map<std::string, std::string> configurations(const TempFolder& folder) {
-  const std::string root = std::string(MTSIM_SOURCE_DIR) + "/configs/";
-  const std::string rxe = "extends: [" + root + "examples/recorded.yaml, " + root + "drivers/rxe.yaml]\nrules: ";
-  return {{"ib", root + "examples/recorded.yaml"},
+  const std::string rxe =
+      "extends: [" MTSIM_SOURCE_DIR "/configs/examples/recorded.yaml, " MTSIM_SOURCE_DIR "/configs/drivers/rxe.yaml]\nrules: ";
+  return {{"ib", MTSIM_SOURCE_DIR "/configs/examples/recorded.yaml"},
           {"rxe-6.1", folder.write("rxe_6_1.yaml", rxe + "rxe-6.1\n")},
           // What configs/drivers/rxe.yaml says of Linux 6.12.
           {"rxe-6.12", folder.write("rxe_6_12.yaml", rxe + "rxe-6.12\ndriver: {refused_access: zb ht, rkey: lkey, flush: true}\n"
