@@ -101,7 +101,7 @@ struct Rules {
   struct Responder {
     std::array<Refusal, check_count> refusals{};
     bool read_needs_right = true;  ///< a READ needs REMOTE_READ of the MR
-    bool raises_events = true;
+    bool raises_events = true;     ///< of QPs; that a completion queue is full is always told
     bool places_what_fits = true;  ///< of a message that is too long for its receive, the bytes before its end are written
     const Refusal& refusal(Check check) const { return refusals[unsigned(check)]; }
   } responder;
