@@ -186,7 +186,7 @@ void Actor::record_made() {
   Object& o = scene_.objects[op_.id];
   if (reply_.error != 0) {
     o.life = Life::failed;
-    return;
+    return scene_.observer.object_changed(op_.id, o);
   }
   o = {};
   o.life = Life::alive;
@@ -228,6 +228,7 @@ void Actor::record_made() {
     default:
       o.kind = ObjectKind::pd;
   }
+  scene_.observer.object_changed(op_.id, o);
 }
 
 void Actor::record_gone() {
@@ -237,46 +238,43 @@ void Actor::record_gone() {
       o.lkey = reply_.lkey;
       o.rkey = reply_.rkey;
       o.identity = reply_.identity;
-      if (!rereg_mr_.translation) break;
+      if (!rereg_mr_.translation) return scene_.observer.object_changed(op_.id, o);
       o.address = rereg_mr_.address;
       o.iova = reply_.iova;
       o.length = rereg_mr_.length;
-      break;
+      return scene_.observer.object_changed(op_.id, o);
     case Kind::munmap:
-      if (op_.offset != 0 || (!op_.whole && op_.length < o.length.raw)) break;
-      o.life = Life::gone;
+      if (op_.offset != 0 || (!op_.whole && op_.length < o.length.raw)) return;
       o.gone_in = process_;
       break;
     case Kind::bind_mw:
       rebind(op_.id, reply_.rkey, bind_mw_.address, bind_mw_.access);
       if (op_.has_wr) requests_.posted(op_.wr, scene_.objects[op_.qp].queue);
-      break;
+      return;
     case Kind::dealloc_pd:
     case Kind::dereg_mr:
     case Kind::dealloc_mw:
-      o.life = Life::gone;
       break;
     case Kind::destroy_cq:
-      o.life = Life::gone;
       requests_.drop_aside(op_.id);
       break;
     case Kind::destroy_srq:
-      o.life = Life::gone;
       requests_.close(o.queue);
       break;
     case Kind::destroy_qp:
-      o.life = Life::gone;
       requests_.close(o.queue);
       requests_.close(o.recv_queue);
       break;
     case Kind::modify_qp:
-      if (op_.state != verbs::QpState::reset) break;
+      if (op_.state != verbs::QpState::reset) return;
       requests_.forget(o.queue);
       requests_.forget(o.recv_queue);
-      break;
+      return;
     default:
-      break;
+      return;
   }
+  o.life = Life::gone;
+  scene_.observer.object_changed(op_.id, o);
 }
 
 }  // namespace mtsim::program

@@ -12,6 +12,8 @@
 
 namespace mtsim::program {
 
+struct Object;
+
 /// Something that a line did not expect.
 struct Surprise {
   ActorId actor = 0;
@@ -33,6 +35,8 @@ class Observer {
   virtual void completed(verbs::Opcode, verbs::Status) = 0;
   /// A QP was made: the name that the program has for a QP number of its host's device, until the next that gets the name.
   virtual void made_qp(NameId, std::uint32_t /*qpn*/) {}
+  /// What a name stands for has changed: made, failed, gone, or with other keys or another place.
+  virtual void object_changed(NameId, const Object&) {}
   virtual void unexpected(const Surprise&) = 0;
 };
 

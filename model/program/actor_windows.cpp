@@ -36,6 +36,7 @@ void Actor::rebind(NameId window, mtsim::Key key, Iova address, verbs::Access ac
   o.rkey = key;
   o.address = Va(address.raw);
   o.iova = verbs::has(access, verbs::Access::zero_based) ? Iova() : address;
+  scene_.observer.object_changed(window, o);
 }
 
 /// A bind holds for the window's name from here on, so that later lines of the list can use it; what is refused is taken back.
@@ -70,8 +71,11 @@ std::optional<NameId> Actor::append_window_work(List& list, verbs::SendRequest& 
 }
 
 void Actor::undo_binds(List& list, std::size_t accepted) {
-  for (; !list.rebound.empty() && list.rebound.back().line >= accepted; list.rebound.pop_back())
-    scene_.objects[list.rebound.back().window] = list.rebound.back().before;
+  for (; !list.rebound.empty() && list.rebound.back().line >= accepted; list.rebound.pop_back()) {
+    const List::Rebound& last = list.rebound.back();
+    scene_.objects[last.window] = last.before;
+    scene_.observer.object_changed(last.window, last.before);
+  }
 }
 
 void Actor::drop_binds(List& list) {

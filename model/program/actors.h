@@ -25,6 +25,9 @@ class Actors {
   /// The line of the trace at which it stands.
   std::uint64_t line_of(ActorId actor) const { return actors_[actor]->line(); }
   std::string where(ActorId actor) const { return actors_[actor]->where(); }
+  bool done(ActorId actor) const { return actors_[actor]->done(); }
+  /// What a name of a host stands for whose actors run elsewhere: as its process says.
+  void learn(NameId id, const Object& object) { objects_[id] = object; }
   bool done() const;
   std::uint64_t operations_begun() const;
   /// Where each actor stands that has not ended.

@@ -26,9 +26,9 @@ OperationDifference::Side side_of(const OperationRow& row, const Names& names) {
 }
 
 bool same(const OperationRow& a, const OperationRow& b) {
-  // How much came of a message whose receive failed a device does not say.
-  const bool told = a.opcode != verbs::Opcode::recv || a.status == verbs::Status::SUCCESS;
-  return a.qp == b.qp && a.opcode == b.opcode && a.status == b.status && (!told || a.bytes == b.bytes);
+  // What a failed one has moved is not told by a device.
+  const bool bytes = a.bytes == b.bytes || a.status != verbs::Status::SUCCESS;
+  return a.qp == b.qp && a.opcode == b.opcode && a.status == b.status && bytes;
 }
 
 bool counts_as_time(const OperationRow& row) { return row.measured && row.status == verbs::Status::SUCCESS; }
@@ -67,7 +67,8 @@ std::map<Queue, std::array<Sequence, 2>> sequences(Rows a, Rows b, const Names& 
   std::map<std::tuple<std::uint32_t, std::uint32_t, bool>, std::array<Sequence, 2>> numbered;
   for (const std::size_t side : {0, 1})
     for (const OperationRow& row : side == 0 ? a : b)
-      numbered[{row.host, row.qp, row.opcode == verbs::Opcode::recv}][side].push_back({row.wr, row.status});
+      // When one ended that nobody was told of is not known of a device.
+      if (row.cqe) numbered[{row.host, row.qp, row.opcode == verbs::Opcode::recv}][side].push_back({row.wr, row.status});
   std::map<Queue, std::array<Sequence, 2>> out;
   for (auto& [queue, both] : numbered) out[{names[std::get<0>(queue)], names[std::get<1>(queue)], std::get<2>(queue)}] = std::move(both);
   return out;

@@ -15,7 +15,7 @@ OperationsFile::OperationsFile(OutputFile& file, const std::vector<std::string>&
   for (const std::string& step : steps) out_.add("," + quoted(step + "_ns"));
   out_.add(",service_ns");
   for (const char* cause : causes) out_.add("," + quoted(fmt::format("wait: {}_ns", cause)));
-  out_.add(",waited_for\n");
+  out_.add(",waited_for,cqe\n");
 }
 
 std::string OperationsFile::queue(const std::string& host, const std::string& name, std::uint32_t qpn) {
@@ -56,6 +56,7 @@ void OperationsFile::add(const Operation& o) {
   time(at - o.begin - waited);
   for (const Time wait : o.waits) time(wait);
   number(o.waited_for);
+  word(o.cqe ? "yes" : "no");
   out_.add('\n');
 }
 

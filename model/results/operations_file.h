@@ -25,6 +25,7 @@ struct Operation {
   std::span<const Time> ends;   ///< of its steps, by the rule of LatencyTable::add_path: a skipped one has an earlier time
   std::span<const Time> waits;  ///< by cause: what is left is service
   std::uint64_t waited_for = 0;
+  bool cqe = true;  ///< a completion told of it; success that nobody asked to hear of has none
 };
 
 /// A table in CSV, with a header. Written in blocks: what it holds does not grow with the number of operations.

@@ -60,6 +60,8 @@ class Reader {
         csv_.fail(static_cast<std::size_t>(again - found.begin()), fmt::format("a second column '{}'", column_names[c]));
       at_[c] = static_cast<std::size_t>(at - found.begin());
     }
+    if (const auto at = std::find(found.begin(), found.end(), "cqe"); at != found.end())
+      cqe_at_ = static_cast<std::size_t>(at - found.begin());
   }
 
   OperationRow row() {
@@ -74,6 +76,10 @@ class Reader {
     out.status = word(status, verbs::parse_status, verbs::status_count, [](unsigned i) { return verbs::name(verbs::Status(i)); });
     if (const std::string_view text = field(measured); text == "yes" || text == "no") out.measured = text == "yes";
     else fail(measured, "'yes' or 'no'");
+    if (cqe_at_) {
+      if (const std::string_view text = csv_.field(*cqe_at_); text == "yes" || text == "no") out.cqe = text == "yes";
+      else csv_.fail(*cqe_at_, fmt::format("cqe: {} is not 'yes' or 'no'", shown(text)));
+    }
     out.latency = time(latency);
     return out;
   }
@@ -144,6 +150,7 @@ class Reader {
   CsvReader csv_;
   std::size_t columns_ = 0;
   std::array<std::size_t, column_names.size()> at_{};
+  std::optional<std::size_t> cqe_at_;
   std::array<Last, 2> last_;
 };
 

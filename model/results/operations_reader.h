@@ -32,6 +32,7 @@ struct OperationRow {
   verbs::Opcode opcode = verbs::Opcode::write;
   verbs::Status status = verbs::Status::SUCCESS;
   bool measured = true;
+  bool cqe = true;  ///< a completion told of it; files of before have no such column, and then all count
   std::uint64_t wr = 0, bytes = 0;
   Time latency;
 };

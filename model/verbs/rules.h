@@ -104,8 +104,8 @@ struct Rules {
 
   struct Responder {
     std::array<Refusal, check_count> refusals{};
-    bool read_needs_right = true;  ///< a READ needs REMOTE_READ of the MR
-    bool raises_events = true;
+    bool read_needs_right = true;       ///< a READ needs REMOTE_READ of the MR
+    bool raises_events = true;          ///< of QPs; that a completion queue is full is always told
     bool flushes_late_receives = true;  ///< receives posted in ERR are flushed at once; else when ERR is set again
     bool judges_by_qp = false;          ///< keys of a shared queue's receives are judged by the QP's PD, not by the queue's
     /// A WRITE with immediate of several packets, unreliable, of which the last finds no receive: until RESET nothing else is taken.

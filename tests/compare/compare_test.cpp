@@ -125,7 +125,7 @@ TEST_CASE("A doctored status, a missing row and a swapped order are each found")
             "\nOperations: 5 in both, of which 0 differ; 1 only in A, 0 only in B\n"
             "  a q1 wr=5 write: only in A, with WR_FLUSH_ERR\n"
             "Order in which they end: 1 of 1 queues differ\n"
-            "  a q1, send number 5: wr=5 WR_FLUSH_ERR in A, wr=6 SUCCESS in B\n"));
+            "  a q1, send number 4: wr=5 WR_FLUSH_ERR in A, wr=6 SUCCESS in B\n"));
 
   lines = a.lines;
   std::swap(lines[4], lines[5]);
@@ -134,7 +134,7 @@ TEST_CASE("A doctored status, a missing row and a swapped order are each found")
   CHECK(has(result.out,
             "\nOperations: 6 in both, of which 0 differ; 0 only in A, 0 only in B\n"
             "Order in which they end: 1 of 1 queues differ\n"
-            "  a q1, send number 4: wr=4 WR_FLUSH_ERR in A, wr=5 WR_FLUSH_ERR in B\n"));
+            "  a q1, send number 3: wr=4 WR_FLUSH_ERR in A, wr=5 WR_FLUSH_ERR in B\n"));
 }
 
 TEST_CASE("What is wrong with any of the files is said of all at once") {

@@ -35,12 +35,14 @@ struct ValidateArguments {
 
 struct ReplayArguments {
   std::string trace;
-  std::vector<std::string> devices;  ///< `DEV[,DEV]`, or `HOST=DEV[,DEV]`
-  std::string rules, time;           ///< empty: the usual
+  std::vector<std::string> devices;   ///< `DEV[,DEV]`, or `HOST=DEV[,DEV]`
+  std::vector<std::string> hosts;     ///< `HOST[,HOST]`: those that run in this process; empty: all
+  std::string peers;                  ///< `ADDRESS:PORT`, or empty
+  std::string rules, time;            ///< empty: the usual
   std::string json, csv, ops, calls;  ///< paths; empty for what is not wanted
   unsigned port = 1, limit_s = 30, warmup = 0, repeat = 1;
   int gid = -1;  ///< chosen
-  bool quiet = false, no_machine = false;
+  bool processes = false, quiet = false, no_machine = false;
 };
 
 struct CompareArguments {

@@ -51,6 +51,13 @@ void add_replay(CLI::App& command, tool::ReplayArguments& replay) {
       ->required()
       ->type_name("[HOST=]DEV[,DEV]")
       ->allow_extra_args(false);
+  auto* hosts = command.add_option("--host", replay.hosts, "Run only these hosts of the trace here; other processes run the others")
+                    ->type_name("HOST[,HOST]")
+                    ->allow_extra_args(false);
+  command.add_option("--peers", replay.peers, "Where the processes meet: that of the trace's first host listens there, the others connect")
+      ->type_name("ADDRESS:PORT")
+      ->needs(hosts);
+  command.add_flag("--processes", replay.processes, "Run each host of the trace as a process of its own on this machine")->excludes(hosts);
   command.add_option("--rules", replay.rules, "Whose expect.RULES= hold; usual: those of the device's driver and kernel, or ib")
       ->type_name("NAME");
   command.add_option("--time", replay.time, "Replay at the recorded times or as fast as it goes")

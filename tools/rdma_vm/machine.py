@@ -120,7 +120,11 @@ def address(number):
 
 def qemu(options, kernel, number, image, theirs, network):
     words = ["qemu-system-x86_64", "-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-monitor", "none"]
-    words += ["-accel", "kvm" if options.kvm else "tcg,thread=multi", "-M", "q35", "-m", str(options.memory), "-smp", str(options.cpus)]
+    accel = "kvm" if options.kvm else "tcg,thread=single" if options.count else "tcg,thread=multi"
+    words += ["-accel", accel, "-M", "q35", "-m", str(options.memory), "-smp", str(options.cpus)]
+    if options.count:
+        # 2^1 ns for each. While nothing is to be done, time jumps to the next timer.
+        words += ["-icount", "shift=1,sleep=off"]
     words += ["-kernel", os.path.join(kernel, "vmlinux"), "-initrd", f"/proc/self/fd/{image}", "-append", KERNEL_OPTIONS]
     words += ["-device", "virtio-serial-pci"]
     for port, name in enumerate(("status", "out", "err"), start=1):

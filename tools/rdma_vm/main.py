@@ -68,13 +68,14 @@ def parse(arguments):
     add("--share", action="append", default=[], metavar="DIR", help="another folder that COMMAND may write to")
     add("--env", action="append", default=[], metavar="NAME[=VALUE]", help="set a variable, or pass on this one of the caller's")
     add("--hosts", type=whole(1, 2), default=1, metavar="N", help="machines, joined by a network (1)")
-    add("--cpus", type=whole(1, 64), default=2, metavar="N", help="processors of a machine (2)")
+    add("--cpus", type=whole(1, 64), metavar="N", help="processors of a machine (2; with --count 1)")
     add("--memory", type=whole(192, 1 << 20), default=1024, metavar="MB", help="memory of a machine (1024)")
     add("--hugepages", type=whole(0, 1 << 19), default=0, metavar="N", help="huge pages of 2 MiB set aside (0)")
     add("--memlock", type=memlock, default="unlimited", metavar="KB", help="RLIMIT_MEMLOCK (unlimited)")
     add("--mtu", type=whole(1280, 65000), default=1500, metavar="BYTES", help="of the network card; 4200 gives a path MTU of 4096 (1500)")
     add("--kernel", choices=kernel.SERIES, default=kernel.SERIES[0], help="series of Debian's kernel (6.1)")
     add("--update", action="store_true", help="fetch the newest kernel of the series, even if the cache has one")
+    add("--count", action="store_true", help="time inside is a count of instructions, 2 ns each, whatever else the host does")
     add("--kvm", action="store_true", help="let the processor's virtualization run the machine, not emulation")
     add("command", nargs=argparse.REMAINDER, metavar="COMMAND...", help=argparse.SUPPRESS)
     options = parser.parse_args(arguments)
@@ -82,6 +83,9 @@ def parse(arguments):
         del options.command[0]
     if not options.command and not options.check:
         parser.error("a COMMAND is needed")
+    if options.count and (options.kvm or options.hosts != 1):
+        parser.error("--count is for one machine that is emulated")
+    options.cpus = options.cpus or (1 if options.count else 2)
     options.commands = [options.command] * options.hosts
     if options.hosts == 2 and ":" in options.command:
         middle = options.command.index(":")

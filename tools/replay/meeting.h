@@ -10,7 +10,8 @@ namespace mtsim::replay {
 
 class Meeting : public verbs::Meeting {
  public:
-  explicit Meeting(Surroundings& surroundings) : around_(surroundings) {}
+  /// Barriers from number `shared` on are for threads of one host alone.
+  Meeting(Surroundings& surroundings, std::uint32_t shared) : around_(surroundings), shared_(shared) {}
 
   /// Waits, away, until `n` are there. Gives the run up when they are not within the limit.
   verbs::Progress arrive(verbs::Device& device, verbs::Thread thread, std::uint32_t barrier, std::uint32_t n,
@@ -21,7 +22,11 @@ class Meeting : public verbs::Meeting {
     std::uint32_t waiting = 0;
     std::uint64_t opened = 0;
   };
+  verbs::Progress arrive_with_others(const Process& process, verbs::Thread thread, std::uint32_t barrier, std::uint32_t n);
+  [[noreturn]] void give_up(const Process& process, verbs::Thread thread, const std::string& who_came) const;
+
   Surroundings& around_;
+  const std::uint32_t shared_;
   std::map<std::uint32_t, Barrier> barriers_;
 };
 

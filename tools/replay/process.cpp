@@ -135,7 +135,7 @@ void Process::finish() {
   std::array<ibv_wc, 32> taken;
   cqs_.for_each([&](Handle, Cq& cq) {
     for (;;) {
-      const int n = ibv_poll_cq(cq.cq, static_cast<int>(taken.size()), taken.data());
+      const int n = look(cq, taken);
       if (n <= 0) return;
       for (int i = 0; i < n; ++i) note(taken[static_cast<std::size_t>(i)], at);
     }

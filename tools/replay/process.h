@@ -8,6 +8,7 @@
 
 #include <infiniband/verbs.h>
 
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -24,10 +25,13 @@
 
 namespace mtsim::replay {
 
-/// What the processes of a run share.
+class Peers;
+
+/// What the hosts of a run share.
 struct Surroundings {
   Turn& turn;
   Record& record;
+  Peers* peers = nullptr;  ///< processes elsewhere, if some hosts run there
   WallClock::time_point start;
   bool sleeping_polls = false;  ///< some poll waits for events, so CQs have channels
 };
@@ -114,6 +118,8 @@ class Process final : public verbs::Device, public Endpoint {
   struct Cq {
     ibv_cq* cq = nullptr;
     ibv_comp_channel* channel = nullptr;
+    /// Taken when it was about to be destroyed, which was refused.
+    std::deque<ibv_wc> kept;
   };
   struct Srq {
     ibv_srq* srq = nullptr;
@@ -145,10 +151,10 @@ class Process final : public verbs::Device, public Endpoint {
   }
   /// The same for calls that give 0 or an errno and make nothing.
   template <class Call>
-  Progress simple(Thread thread, program::Kind kind, Reply& reply, Call call);
+  Progress simple(Thread thread, program::Kind kind, Reply& reply, Call call, Bytes bytes = {});
   /// Destroys what `handle` stands for by `call`, which gives 0 or an errno, when nobody uses it any more.
   template <class T, class Call>
-  bool destroy(Thread thread, program::Kind kind, Handles<T>& all, Handle handle, Reply& reply, Call call);
+  bool destroy(Thread thread, program::Kind kind, Handles<T>& all, Handle handle, Reply& reply, Call call, Bytes bytes = {});
 
   Turn& turn() const { return around_.turn; }
   Record& record() const { return around_.record; }
@@ -162,6 +168,8 @@ class Process final : public verbs::Device, public Endpoint {
 
   /// Counts a completion, and says of it what programs are told.
   verbs::Completion note(const ibv_wc& wc, Time at);
+  /// ibv_poll_cq; what was kept comes first.
+  static int look(Cq& cq, std::span<ibv_wc> out);
   /// Waits for the channel of a CQ or a moment, away.
   void await_more(Thread thread, const Cq& cq, verbs::Wait wait);
   void remember_keys(const ibv_mr& mr);

@@ -35,12 +35,18 @@ void Process::remember_keys(const ibv_mr& mr) { by_lkey_[mr.lkey] = mr; }
 Progress Process::reg_mr(Thread thread, const verbs::RegMrRequest& request, Reply& reply, Caller&) {
   const Use<Pd> pd(pds_.find(request.pd));
   const auto access = to_ibv(request.access);
+  using enum verbs::Access;
+  const bool refused_by_rights =
+      !verbs::has(request.access, local_write) && (verbs::has(request.access, remote_write) || verbs::has(request.access, remote_atomic));
   const bool implicit = request.address.raw == 0 && request.length.raw == std::numeric_limits<std::uint64_t>::max();
   if (!pd) reply.error = EINVAL;
   else if (!access) reply.error = EOPNOTSUPP;
-  // Memory that is not the trace's is memory that its program has not mapped.
-  else if (request.length.raw != 0 && !implicit && !arena_.owns(request.address.raw, 1)) reply.error = EFAULT;
-  if (reply.error != 0) return Progress::done;
+  // Memory that is not the trace's is memory that its program has not mapped. Where the kernel refuses rights, it does not look at memory.
+  else if (request.length.raw != 0 && !implicit && !refused_by_rights && !arena_.owns(request.address.raw, 1)) reply.error = EFAULT;
+  if (reply.error != 0) {
+    called(thread, Kind::reg_mr, {now(), now()}, {reply.error, request.length, {}, 0, {}, {}});
+    return Progress::done;
+  }
 
   const bool iova = request.iova.raw != request.address.raw && !verbs::has(request.access, verbs::Access::zero_based);
   ibv_mr* mr = nullptr;
@@ -111,7 +117,8 @@ Progress Process::rereg_mr(Thread thread, const verbs::ReregMrRequest& request, 
 Progress Process::dereg_mr(Thread thread, Handle handle, Reply& reply, Caller&) {
   const Item<Mr>* const item = mrs_.find(handle);
   const Bytes length = item == nullptr ? Bytes() : item->object.length;
-  if (destroy(thread, Kind::dereg_mr, mrs_, handle, reply, [](const Mr& mr) { return ibv_dereg_mr(mr.mr); })) record().deregistered(length);
+  const auto dereg = [](const Mr& mr) { return ibv_dereg_mr(mr.mr); };
+  if (destroy(thread, Kind::dereg_mr, mrs_, handle, reply, dereg, length)) record().deregistered(length);
   return Progress::done;
 }
 
@@ -146,11 +153,19 @@ Progress Process::create_cq(Thread thread, std::uint32_t depth, Reply& reply, Ca
 
 Progress Process::destroy_cq(Thread thread, Handle handle, Reply& reply, Caller&) {
   ibv_comp_channel* channel = nullptr;
-  const bool gone = destroy(thread, Kind::destroy_cq, cqs_, handle, reply, [&](const Cq& cq) {
+  std::deque<ibv_wc> lying;
+  const bool gone = destroy(thread, Kind::destroy_cq, cqs_, handle, reply, [&](Cq& cq) {
     channel = cq.channel;
-    return ibv_destroy_cq(cq.cq);
+    // Completions that the program has not taken count; if the queue stays, they stay.
+    std::array<ibv_wc, 32> taken;
+    for (int n = 0; (n = look(cq, taken)) > 0;) lying.insert(lying.end(), taken.begin(), taken.begin() + n);
+    const int error = ibv_destroy_cq(cq.cq);
+    if (error != 0) cq.kept = lying;
+    return error;
   });
-  if (gone && channel != nullptr) ibv_destroy_comp_channel(channel);
+  if (!gone) return Progress::done;
+  for (const ibv_wc& wc : lying) note(wc, now());
+  if (channel != nullptr) ibv_destroy_comp_channel(channel);
   return Progress::done;
 }
 

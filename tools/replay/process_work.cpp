@@ -94,6 +94,14 @@ verbs::Completion Process::note(const ibv_wc& wc, Time at) {
   return c;
 }
 
+int Process::look(Cq& cq, std::span<ibv_wc> out) {
+  if (cq.kept.empty()) return ibv_poll_cq(cq.cq, static_cast<int>(out.size()), out.data());
+  const auto n = static_cast<std::ptrdiff_t>(std::min(out.size(), cq.kept.size()));
+  std::copy_n(cq.kept.begin(), n, out.begin());
+  cq.kept.erase(cq.kept.begin(), cq.kept.begin() + n);
+  return static_cast<int>(n);
+}
+
 void Process::await_more(Thread thread, const Cq& cq, verbs::Wait wait) {
   // Short enough to see soon that the run has been given up.
   constexpr int patience_ms = 50;
@@ -115,7 +123,7 @@ Progress Process::poll(Thread thread, Handle handle, verbs::Wait wait, std::span
   if (!cq) reply.error = EINVAL;
   if (!cq || out.empty()) return Progress::done;
   std::array<ibv_wc, 32> taken;
-  const int most = static_cast<int>(std::min(out.size(), taken.size()));
+  const std::size_t most = std::min(out.size(), taken.size());
   const bool asleep = wait == verbs::Wait::event && cq->channel != nullptr;
   int n = 0;
   while (n == 0) {
@@ -123,7 +131,7 @@ Progress Process::poll(Thread thread, Handle handle, verbs::Wait wait, std::span
       // What came before the notification was asked for is not told of: so it is looked after asking.
       if (asleep) ibv_req_notify_cq(cq->cq, 0);
       // Some hundred looks at a stretch: to pass the turn for each would cost more than they do.
-      for (int look = 0; look < 256 && n == 0 && !turn().given_up(); ++look) n = ibv_poll_cq(cq->cq, most, taken.data());
+      for (int times = 0; times < 256 && n == 0 && !turn().given_up(); ++times) n = look(*cq, std::span(taken).first(most));
     });
     if (n != 0) {
       if (n < 0) reply.error = EINVAL;
@@ -150,9 +158,9 @@ Progress Process::poll_after(Thread thread, Handle handle, Time span, std::span<
   }
   sleep_away(thread, WallClock::now() + std::chrono::nanoseconds(span.raw / 1'000));
   std::array<ibv_wc, 32> taken;
-  const int most = static_cast<int>(std::min(out.size(), taken.size()));
+  const std::size_t most = std::min(out.size(), taken.size());
   int n = 0;
-  const Timed looked = away(thread, [&] { n = ibv_poll_cq(cq->cq, most, taken.data()); });
+  const Timed looked = away(thread, [&] { n = look(*cq, std::span(taken).first(most)); });
   for (int i = 0; i < n; ++i) out[static_cast<std::size_t>(i)] = note(taken[static_cast<std::size_t>(i)], looked.end);
   reply.value = n > 0 ? static_cast<std::uint64_t>(n) : 0;
   return Progress::done;

@@ -74,7 +74,6 @@ void Record::posted(std::uint32_t host, Side side, verbs::Handle queue, std::uin
   h.requests[wr] = {side, queue, opcode, bytes, timed};
   if (side == Side::send) h.sends[queue].push_back(wr);
   if (side == Side::receive) h.receives[queue].push_back(wr);
-  ++operations_[std::size_t(opcode)].posted;
 }
 
 const std::string& Record::queue(Host& host, std::uint32_t number, std::uint32_t qpn) {
@@ -90,7 +89,7 @@ void Record::name_qp(program::NameId name, std::uint32_t qpn) {
 }
 
 void Record::end(std::uint32_t host, std::uint64_t wr, const Request& request, std::uint32_t qpn, verbs::Status status, std::uint64_t bytes,
-                 Time at) {
+                 Time at, bool cqe) {
   // When a message for a receive came is not told: a receive has no latency.
   const bool receive = request.side != Side::send;
   const Time begin = receive ? at : request.post.begin;
@@ -103,7 +102,7 @@ void Record::end(std::uint32_t host, std::uint64_t wr, const Request& request, s
   }
   if (files_.operations == nullptr) return;
   Host& h = hosts_[host];
-  files_.operations->add({queue(h, host, qpn), wr, request.opcode, bytes, status, true, begin, ends, {}, 0});
+  files_.operations->add({queue(h, host, qpn), wr, request.opcode, bytes, status, true, begin, ends, {}, 0, cqe});
 }
 
 verbs::Completion Record::completed(std::uint32_t host, std::uint64_t wr, verbs::Status status, std::uint32_t bytes, std::uint32_t qpn,
@@ -124,12 +123,12 @@ verbs::Completion Record::completed(std::uint32_t host, std::uint64_t wr, verbs:
       const std::uint64_t silent = order.front();
       order.pop_front();
       const auto earlier = h.requests.find(silent);
-      end(host, silent, earlier->second, qpn, verbs::Status::SUCCESS, earlier->second.bytes, at);
+      end(host, silent, earlier->second, qpn, verbs::Status::SUCCESS, earlier->second.bytes, at, false);
       h.requests.erase(earlier);
     }
     if (!order.empty()) order.pop_front();
   }
-  end(host, wr, request, qpn, status, request.side == Side::send ? request.bytes : out.bytes, at);
+  end(host, wr, request, qpn, status, request.side == Side::send ? request.bytes : out.bytes, at, true);
   h.requests.erase(wr);
   return out;
 }
@@ -141,7 +140,7 @@ void Record::forget(std::uint32_t host, verbs::Handle qp, bool done, Time at) {
     if (queue == side->end()) continue;
     for (const std::uint64_t wr : queue->second) {
       const auto request = h.requests.find(wr);
-      if (done && side == &h.sends) end(host, wr, request->second, h.qpns[qp], verbs::Status::SUCCESS, request->second.bytes, at);
+      if (done && side == &h.sends) end(host, wr, request->second, h.qpns[qp], verbs::Status::SUCCESS, request->second.bytes, at, false);
       h.requests.erase(request);
     }
     side->erase(queue);
@@ -155,8 +154,8 @@ void Record::forget_shared(std::uint32_t host, verbs::Handle srq) {
 void Record::fill(results::Report& report) const {
   for (unsigned i = 0; i < verbs::opcode_count; ++i) {
     const Kept& kept = operations_[i];
-    if (kept.posted == 0) continue;
-    report.operations.push_back({verbs::Opcode(i), kept.posted, kept.completed, Bytes(kept.bytes), kept.latency, {}});
+    if (kept.completed == 0) continue;
+    report.operations.push_back({verbs::Opcode(i), kept.completed, kept.completed, Bytes(kept.bytes), kept.latency, {}});
   }
   report.completions = statuses_;
   using program::Kind;

@@ -98,12 +98,12 @@ class Record {
     std::map<std::uint32_t, std::string> queues;    ///< by number: the columns that name it
   };
   struct Kept {
-    std::uint64_t posted = 0, completed = 0, bytes = 0;
+    std::uint64_t completed = 0, bytes = 0;
     results::LatencyTable latency{request_steps()};
   };
 
   void end(std::uint32_t host, std::uint64_t wr, const Request& request, std::uint32_t qpn, verbs::Status status, std::uint64_t bytes,
-           Time at);
+           Time at, bool cqe);
   const std::string& queue(Host& host, std::uint32_t number, std::uint32_t qpn);
   results::CallStats& stats_of(program::Kind kind);
 

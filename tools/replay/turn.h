@@ -6,6 +6,7 @@
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -38,7 +39,11 @@ class Turn {
   void set_limit(WallClock::duration limit) { limit_ = limit; }
   WallClock::duration limit() const { return limit_; }
   /// Some thread got on: a call ended, a completion was taken, a barrier opened. Needs the turn.
-  void got_on() { last_ = WallClock::now(); }
+  void got_on() { last_ = own_ = WallClock::now(); }
+  /// The same was said of a thread of another process.
+  void others_got_on() { last_ = WallClock::now(); }
+  /// When a thread of this process got on last.
+  WallClock::time_point got_on_at() const { return own_; }
   bool out_of_patience() const { return WallClock::now() - last_ > limit_; }
   /// Waits, away, until `ready()`; false when patience is at an end. Throws GivenUp.
   template <class Ready>
@@ -57,6 +62,14 @@ class Turn {
     check();
     return met;
   }
+  /// The same where it does not matter whether the run has been given up: does not throw.
+  template <class Ready>
+  bool settle_until(WallClock::time_point deadline, Ready ready) {
+    std::unique_lock lock(mutex_, std::adopt_lock);
+    const bool met = changed_.wait_until(lock, deadline, ready);
+    lock.release();
+    return met;
+  }
   /// Something that others may wait for has come about.
   void announce() { changed_.notify_all(); }
 
@@ -65,7 +78,10 @@ class Turn {
     if (given_up_.exchange(true)) return;
     reason_ = std::move(reason);
     announce();
+    if (told_) told_(reason_);
   }
+  /// Who is told of it when the run is given up: processes elsewhere.
+  void tell(std::function<void(const std::string& reason)> told) { told_ = std::move(told); }
   bool given_up() const { return given_up_.load(std::memory_order_relaxed); }
   /// Throws GivenUp if the run has been given up.
   void check() const {
@@ -78,8 +94,9 @@ class Turn {
   std::condition_variable changed_;
   std::atomic<bool> given_up_{false};
   WallClock::duration limit_{};
-  WallClock::time_point last_ = WallClock::now();
+  WallClock::time_point last_ = WallClock::now(), own_ = last_;
   std::string reason_;
+  std::function<void(const std::string&)> told_;
 };
 
 }  // namespace mtsim::replay

@@ -19,7 +19,7 @@ struct Runs {
 
   OperationRow row(const char* host, const char* qp, std::uint64_t wr, Opcode opcode = Opcode::write, Status status = Status::SUCCESS,
                    std::uint64_t bytes = 64, std::int64_t latency_ns = 100) {
-    return {names.number(host), names.number(qp), opcode, status, true, wr, bytes, ns(latency_ns)};
+    return {names.number(host), names.number(qp), opcode, status, true, true, wr, bytes, ns(latency_ns)};
   }
   OperationsComparison compared() const { return compare_operations(a, b, names); }
 };
@@ -57,6 +57,22 @@ TEST_CASE("another status, opcode, size or QP is a difference, listed in A's ord
   CHECK(c.differing[2].b->qp == "other");
   CHECK(c.differing[3].b->bytes == 65);
   CHECK(c.differs());
+}
+
+TEST_CASE("what failed ones have moved is no difference") {
+  Runs r;
+  r.a = {r.row("b", "q", 1, Opcode::recv, Status::LOC_LEN_ERR, 64)};
+  r.b = {r.row("b", "q", 1, Opcode::recv, Status::LOC_LEN_ERR, 0)};
+  CHECK_FALSE(r.compared().differs());
+}
+
+TEST_CASE("when those ended of which no completion tells is no matter of order") {
+  Runs r;
+  r.a = {r.row("a", "q", 2), r.row("a", "q", 1)};
+  r.b = {r.row("a", "q", 1), r.row("a", "q", 2)};
+  CHECK(r.compared().differs());
+  r.a[1].cqe = r.b[0].cqe = false;
+  CHECK_FALSE(r.compared().differs());
 }
 
 TEST_CASE("what one side has alone is listed, the first twenty, and counted") {

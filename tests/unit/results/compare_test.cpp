@@ -186,7 +186,8 @@ TEST_CASE("differences that are too many for a screen are counted, and what rule
   std::vector<OperationRow> a, b;
   for (std::uint64_t wr = 0; wr < 300; ++wr) {
     const std::uint32_t qp = names.number(fmt::format("qp{}", wr % 40));
-    a.push_back({names.number("a"), qp, verbs::Opcode::write, verbs::Status::LOC_PROT_ERR, true, wr, std::uint64_t{1} << wr % 30, ns(5)});
+    a.push_back(
+        {names.number("a"), qp, verbs::Opcode::write, verbs::Status::LOC_PROT_ERR, true, true, wr, std::uint64_t{1} << wr % 30, ns(5)});
     b.push_back(a.back());
     b.back().status = verbs::Status::LOC_QP_OP_ERR;
   }
@@ -212,8 +213,8 @@ TEST_CASE("classes of size give way to kinds where there are too many") {
   Names names;
   std::vector<OperationRow> rows;
   for (std::uint64_t wr = 0; wr < 40; ++wr)
-    rows.push_back(
-        {names.number("a"), names.number("q"), verbs::Opcode::write, verbs::Status::SUCCESS, true, wr, std::uint64_t{1} << wr, ns(5)});
+    rows.push_back({names.number("a"), names.number("q"), verbs::Opcode::write, verbs::Status::SUCCESS, true, true, wr,
+                    std::uint64_t{1} << wr, ns(5)});
   const auto text = [&](std::size_t count) {
     const std::span<const OperationRow> part(rows.data(), count);
     return to_text(compared(sample::report(), sample::report(), compare_operations(part, part, names)));
@@ -230,7 +231,8 @@ TEST_CASE("the JSON has all of it") {
   const std::uint32_t host = names.number("a"), qp = names.number("q");
   std::vector<OperationRow> a, b;
   for (std::uint64_t wr = 0; wr < 30; ++wr) {
-    a.push_back({host, qp, verbs::Opcode::write, verbs::Status::SUCCESS, true, wr, wr < 15 ? 64u : 4096u, ns(100 + std::int64_t(wr))});
+    a.push_back(
+        {host, qp, verbs::Opcode::write, verbs::Status::SUCCESS, true, true, wr, wr < 15 ? 64u : 4096u, ns(100 + std::int64_t(wr))});
     b.push_back(a.back());
     b.back().latency = ns(200 + 2 * std::int64_t(wr));
   }
