@@ -13,6 +13,9 @@ enum class FaultLock : std::uint8_t {
   mmap,  ///< the mmap lock for reading
 };
 
+/// What the kernel says to on-demand paging where there is none.
+enum class WithoutOnDemand : std::uint8_t { eopnotsupp, einval };
+
 struct KernelParams {
   Time syscall, registration, reregistration, deregistration;
   Time pin_batch, pin_page, pin_grab;
@@ -32,6 +35,7 @@ struct KernelParams {
   BitRate copy_rate;
   std::uint64_t max_map_count{};
   bool copy_on_fork{}, pin_by_force{};
+  WithoutOnDemand without_on_demand{};
   Time odp_region, odp_page, odp_walk, odp_scan;
   Time pd, mw, cq, srq, qp, modify_qp;
   static void declare(Declaration<KernelParams>& d);

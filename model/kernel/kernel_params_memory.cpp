@@ -94,6 +94,11 @@ void KernelParams::declare_changes(Declaration<KernelParams>& d) {
           "Whether memory that the device only reads is pinned by force, so that rights of a private mapping do not matter and a read-only "
           "shared one is refused; shared files can be written, too.")
       .source("Linux before 6.2 does (core/umem.c, FOLL_FORCE)");
+  d.choice("without_on_demand", &KernelParams::without_on_demand,
+           {{"EOPNOTSUPP", WithoutOnDemand::eopnotsupp}, {"EINVAL", WithoutOnDemand::einval}})
+      .standard("EOPNOTSUPP")
+      .means("What a registration on demand is refused with where the device has no on-demand paging.")
+      .source("Linux 6.12; EINVAL in Linux 6.1 (ib_verbs.h, ib_check_mr_access)");
 }
 
 void KernelParams::declare_fork(Declaration<KernelParams>& d) {

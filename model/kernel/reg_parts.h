@@ -1,6 +1,8 @@
 // What the registration paths of a host work with.
 #pragma once
 
+#include <cerrno>
+
 #include "kernel/call.h"
 #include "kernel/dma_mapping.h"
 #include "kernel/driver_params.h"
@@ -39,6 +41,8 @@ struct RegParts {
 
   /// Whether the device has on-demand paging.
   bool on_demand() const { return driver.on_demand != OnDemand::none && writer.changes_entries(); }
+  /// What the kernel answers to on-demand paging where the device has none; 0 where it has.
+  int without_on_demand() const { return on_demand() ? 0 : kernel.without_on_demand == WithoutOnDemand::einval ? EINVAL : EOPNOTSUPP; }
 };
 
 /// Takes note of calls that have ended.

@@ -19,7 +19,7 @@ Time times(Time each, std::uint64_t n) { return each * static_cast<std::int64_t>
 /// ib_uverbs_reg_mr, in its order.
 int RegPath::check_request(const verbs::RegMrRequest& request) const {
   if (request.address.raw % page_bytes.raw != request.iova.raw % page_bytes.raw) return EINVAL;
-  if (const int error = check_access(request.access, parts_.on_demand(), parts_.driver.flush); error != 0) return error;
+  if (const int error = check_access(request.access, parts_.without_on_demand(), parts_.driver.flush); error != 0) return error;
   if (parts_.process.pds.find(request.pd) == nullptr) return EINVAL;
   return 0;
 }

@@ -23,7 +23,7 @@ int RegPath::check_rereg(const verbs::ReregMrRequest& request) {
   if (mr->busy) return EBUSY;
   if (parts_.driver.rereg == Rereg::none || (parts_.driver.rereg == Rereg::rights && request.translation)) return EOPNOTSUPP;
   if (request.change_access)
-    if (const int error = check_access(request.access, parts_.on_demand(), parts_.driver.flush); error != 0) return error;
+    if (const int error = check_access(request.access, parts_.without_on_demand(), parts_.driver.flush); error != 0) return error;
   if (request.pd == 0) return 0;
   const Pd* pd = parts_.process.pds.find(request.pd);
   // Handles are looked up among the objects of the MR's own device.

@@ -77,7 +77,8 @@ void Completion::flush_sends(Qp& qp) {
 }
 
 void Completion::report(Qp& qp, verbs::Event event) {
-  if (event != verbs::Event::none && rules_->responder.raises_events && events.size() != 0) scheduler_.spawn(write_eqe(qp, event));
+  if (event == verbs::Event::none || events.size() == 0) return;
+  if (rules_->responder.raises_events || event == verbs::Event::CQ_ERR) scheduler_.spawn(write_eqe(qp, event));
 }
 
 void Completion::refused(Qp& qp, const verbs::Decision& decision) { log->refused(scheduler_.now(), qp.qpn, decision); }

@@ -162,6 +162,7 @@ void Nic::wire_second_level(const NicSettings& settings) {
 
 std::uint32_t Nic::create_qp(const ports::QpAttributes& attributes) {
   Qp& qp = qps_.add(attributes, network->format().train);
+  if (rules_->responder.judges_by_qp) qp.attributes.receive_pd = attributes.pd;
   qp.receive_queue = receive_queue(attributes, qp.responder_order);
   qp.opcodes = rules_->opcodes[unsigned(attributes.type)];
   if (qp_contexts) qp_contexts->add(qp);
@@ -205,7 +206,7 @@ void Nic::set_state(std::uint32_t qpn, verbs::QpState new_state) {
     ++qp->resets;
     if (request_contexts) request_contexts->drop(*qp);
     qp->contexts_made = 0;
-    qp->halted = qp->stopped = qp->waiting = qp->refused = qp->changes_window = false;
+    qp->halted = qp->stopped = qp->waiting = qp->refused = qp->changes_window = qp->waits_for_end = false;
     qp->local = 0;
     qp->reads = qp->retries = qp->rnr_retries = 0;
     qp->offset = qp->expected_offset = 0;

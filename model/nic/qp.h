@@ -203,6 +203,7 @@ struct alignas(64) Qp {
   // Response side.
   Inbox responses;
   bool accepting = false;
+  bool read_begun = false;  ///< an answer to a READ ended behind its first packet (Rules::Requester::remembers_read)
   // Where the piece being prepared and the request being served stand: told of a run in which nothing moves any more.
   const char* prepares = "";
   const char* serves = "";
@@ -211,7 +212,8 @@ struct alignas(64) Qp {
   // Responder.
   Inbox requests;
   bool serving = false;
-  bool refused = false;  ///< a NAK asks for what is expected: nothing else is answered until it comes
+  bool refused = false;        ///< a NAK asks for what is expected: nothing else is answered until it comes
+  bool waits_for_end = false;  ///< of a message, for ever: nothing else is taken (Rules::Responder)
   const ports::Packet* served = nullptr;
   Turnstile answers;
   std::uint32_t expected = 0;         ///< the request that comes next: with the offset it stands for the expected PSN

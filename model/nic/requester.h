@@ -64,6 +64,7 @@ class Requester : public sc_core::sc_module, public PacketSink {
   bool contexts_at_hand(Qp& qp, Time& busy);
   /// Fetches what is not there, of the QP's own context and its next request's.
   engine::Flow bring_contexts(Qp& qp, Time at, bool own, bool of_request);
+  void end_out_of_turn(Qp& qp, const ports::Packet& packet);
   void over(Qp& qp, std::uint32_t index, verbs::Status status);
   engine::Flow fetch(Pa address, Bytes length, engine::Order order, ReadJoin& join);
   std::uint64_t headers(verbs::Opcode opcode, const Piece& piece) const;

@@ -10,6 +10,14 @@ namespace mtsim::nic {
 
 using ports::Step;
 
+namespace {
+
+bool is_data_of_read(const ports::Packet& packet) {
+  return packet.kind == ports::Packet::Kind::response && packet.opcode == verbs::Opcode::read;
+}
+
+}  // namespace
+
 void Requester::take(Qp& qp, ports::Packet& packet) {
   packet.came = scheduler_.now();
   qp.responses.push(packet);
@@ -38,8 +46,10 @@ engine::Flow Requester::accept(Qp& qp) {
       find_missing(qp, *packet);
     const std::uint32_t index = packet->request;
     const bool outstanding = qp.may_send() && index - qp.retired < qp.producer - qp.retired && !qp.request(index).answered;
-    if (outstanding && (packet->nak == verbs::Nak::sequence || packet->nak == verbs::Nak::receiver_not_ready)) {
+    if (outstanding && !qp.read_begun && (packet->nak == verbs::Nak::sequence || packet->nak == verbs::Nak::receiver_not_ready)) {
       try_again(qp, *packet);
+    } else if (outstanding && qp.read_begun && !is_data_of_read(*packet)) [[unlikely]] {
+      end_out_of_turn(qp, *packet);
     } else if (outstanding) {
       ports::Wqe& wqe = qp.wqe(index);
       if (packet->mishap) [[unlikely]]
@@ -70,16 +80,19 @@ engine::Flow Requester::accept(Qp& qp) {
         query.wqe = &wqe;
         query.waits = params_.measures ? &waits : nullptr;
         query.wait_step = Step::scatter;
-        const Scatter units{scheduler_, clock_, *translator.operator->(), *dma.operator->(), watch_, wqe.mishap};
+        std::uint64_t whole = 0;
+        const Scatter units{scheduler_, clock_, *translator.operator->(), *dma.operator->(), watch_, wqe.mishap, &whole};
         const std::span<const verbs::Sge> sges(wqe.sges, wqe.sge_count);
         if (!co_await scatter(units, qp, qp.attributes.pd, sges, packet->offset, packet->payload.raw, Time(), query)) {
           status = params_.rules->requester.scatter;
           explain_refusal(qp, wqe, query);
+          if (packet->offset + whole >= qp.attributes.mtu.raw) qp.read_begun = params_.rules->requester.remembers_read;
         }
       }
       if (qp.lives(life)) {
         stamp(wqe, Step::scatter) = scheduler_.now();
         if (params_.measures) keep(wqe, waits);
+        if (packet->last && status == verbs::Status::SUCCESS) qp.read_begun = false;
         if (packet->last || status != verbs::Status::SUCCESS) over(qp, index, status);
       }
     }

@@ -4,6 +4,7 @@
 
 #include "nic/refused_lookup.h"
 #include "nic/requester.h"
+#include "nic/requester_marks.h"
 
 namespace mtsim::nic {
 
@@ -50,6 +51,15 @@ verbs::Status Requester::refuse_unfit(Qp& qp, const ports::Wqe& wqe) {
   decision.work = verbs::check_work(work_view, rules);
   retirement->refused(qp, decision);
   return decision.work == verbs::RequestCheck::none ? rules.requester.unfit : verbs::status_of(decision.work, rules);
+}
+
+/// To a requester that waits for more of an answer to a READ of an earlier life: the request counts as done, and the QP fails.
+void Requester::end_out_of_turn(Qp& qp, const ports::Packet& packet) {
+  ports::Wqe& wqe = qp.wqe(packet.request);
+  std::copy(packet.stamp.begin(), packet.stamp.end(), wqe.stamp.begin() + unsigned(ports::Step::wire));
+  stamp(wqe, ports::Step::response_wire) = stamp(wqe, ports::Step::scatter) = scheduler_.now();
+  over(qp, packet.request, verbs::Status::SUCCESS);
+  retirement->fail(qp);
 }
 
 void Requester::explain_refusal(Qp& qp, const ports::Wqe& wqe, const ports::Query& query) {

@@ -63,7 +63,7 @@ engine::Flow Responder::serve(Qp& qp) {
       co_await qp_contexts_->fetch(qp, packet->context_missed, qp.responder_order);
       note(*packet, ports::Step::responder_wait, ports::Cause::context_fetch, asked);
     }
-    if (!qp.receives()) ++dropped_;  // a QP that is not ready answers nothing
+    if (!qp.receives() || qp.waits_for_end) ++dropped_;  // a QP that is not ready answers nothing
     else if (in_sequence(qp, *packet)) {
       if (!verbs::is_read_or_atomic(packet->opcode)) co_await data(qp, *packet);
       else if (packet->opcode == verbs::Opcode::read) co_await read(qp, *packet);

@@ -179,6 +179,9 @@ void Responder::refuse(Qp& qp, const ports::Packet& packet, verbs::Check check) 
     ++naks_.rnr;
     qp.refused = true;
     if (qp.connected()) answer(qp, packet, refusal.nak);
+    else
+      qp.waits_for_end =
+          qp.packets(packet.length) > 1 && packet.opcode == verbs::Opcode::write_imm && params_.rules->responder.waits_for_end;
     return;
   }
   using enum verbs::Check;
@@ -186,7 +189,11 @@ void Responder::refuse(Qp& qp, const ports::Packet& packet, verbs::Check check) 
   // The message has come as far as its requester is concerned.
   if (check == invalidation) advance(qp, packet);
   if (qp.connected() && check != cq_overflow) answer(qp, packet, refusal.nak);
-  const bool of_receive = qp.receive && refusal.receive != verbs::Status::SUCCESS;
+  // Of several packets, which may have come as one train, the first is refused before any has taken a receive.
+  const bool early = check == key && packet.first && qp.packets(packet.length) > 1;
+  const bool of_receive = qp.receive && refusal.receive != verbs::Status::SUCCESS && !early;
+  if (!qp.connected() && check == key && of_receive && qp.attributes.shared_receives && params_.rules->responder.uses_up_shared)
+    return end_receive(qp, packet, verbs::Status::REM_ACCESS_ERR);
   if (!qp.connected() && !(of_receive && check != key) && check != cq_overflow) return;
   if (of_receive) end_receive(qp, packet, refusal.receive);
   else retirement->report(qp, refusal.event);

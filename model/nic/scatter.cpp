@@ -26,6 +26,7 @@ engine::Task<bool> scatter(const Scatter& units, Qp& qp, std::uint32_t pd, std::
       co_await engine::Until(units.scheduler, query.ready, query.order);
       if (!query.ok()) [[unlikely]] {
         const std::uint64_t placed = length - left, whole = refused ? 0 : whole_packets(query, placed, qp.attributes.mtu);
+        if (!refused && units.whole != nullptr) *units.whole = whole;
         if (whole <= placed) co_return false;
         left = whole - placed;
         refused = query.wish;

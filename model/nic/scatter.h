@@ -17,8 +17,9 @@ struct Scatter {
   Clock clock;
   ports::Translator& translator;
   ports::Dma& dma;
-  ports::DataWatch* watch;  ///< null: nobody follows the data
-  ports::Mishap& mishap;    ///< what it finds is added to that
+  ports::DataWatch* watch;         ///< null: nobody follows the data
+  ports::Mishap& mishap;           ///< what it finds is added to that
+  std::uint64_t* whole = nullptr;  ///< where a refusal leaves the bytes that were written, a number of whole packets
 };
 
 /// Bytes [offset, offset + length) of a message go to where the elements say; look-ups begin at `begin` at the earliest. Elements are

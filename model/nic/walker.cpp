@@ -123,13 +123,14 @@ bool Walker::advance(ports::Query& query, Time& clock) {
 void Walker::go_through(ports::Query& query) {
   query.through_window = true;
   query.region = query.step.grant->region;
+  query.region_pd = query.step.grant->region_pd;
   query.shift = query.step.grant->shift;
   query.walk = {query.region, Iova(query.address.raw + query.shift), 0, 0, query.walk.writes};
   architecture_->step(query.walk, 0, query.step);
 }
 
 verbs::Verdict Walker::judge_region(const ports::Query& query) {
-  return verbs::judge(query.step.grant, verbs::through_window(query.region, query.shift, query.wish));
+  return verbs::judge(query.step.grant, verbs::through_window(query.region, query.region_pd, query.shift, query.wish));
 }
 
 void Walker::stop_at(const ports::Query& query, Time at) {

@@ -36,7 +36,7 @@ engine::Task<BindCheck> Windows::bind(Qp& qp, verbs::Bind bind, engine::Order or
   const verbs::Grant* region = nullptr;
   if (bind.region.raw != 0) region = co_await context(qp, bind.region, order);
   co_await engine::Until(scheduler_, scheduler_.now() + change_, order);
-  const BindCheck check = verbs::check_bind(bind, window, region, qp.attributes.pd);
+  const BindCheck check = verbs::check_bind(bind, window, region, qp.attributes.pd, *rules_);
   ++(check == BindCheck::none ? counts_.binds : counts_.refused);
   if (check == BindCheck::none) rewrite(verbs::bound(bind, *window, region, qp.qpn, *rules_));
   co_return check;
@@ -45,7 +45,7 @@ engine::Task<BindCheck> Windows::bind(Qp& qp, verbs::Bind bind, engine::Order or
 engine::Task<InvalidateCheck> Windows::invalidate(Qp& qp, Key key, engine::Order order) {
   const verbs::Grant* window = co_await context(qp, key, order);
   co_await engine::Until(scheduler_, scheduler_.now() + change_, order);
-  const InvalidateCheck check = verbs::check_invalidate(window, key, qp.attributes.pd, qp.qpn);
+  const InvalidateCheck check = verbs::check_invalidate(window, key, qp.attributes.pd, qp.qpn, *rules_);
   ++(check == InvalidateCheck::none ? counts_.invalidations : counts_.refused);
   if (check == InvalidateCheck::none) rewrite(verbs::invalidated(*window));
   co_return check;

@@ -55,6 +55,7 @@ struct Query {
   bool stalled = false;         ///< by a cache that blocks: it has not looked for the line of `step` yet
   bool through_window = false;  ///< the key was a window's, which has granted the wish: its MR is asked now
   Key region{};                 ///< of that window
+  std::uint32_t region_pd = 0;
   std::uint64_t shift = 0;
   bool ok() const { return verdict == verbs::Verdict::granted && !fault; }
 };

@@ -67,9 +67,9 @@ std::string licence(const OperationDifference& difference, const Rules& a, const
   const bool receive = (in_a ? in_a : in_b)->opcode == verbs::Opcode::recv;
   if (!in_a || !in_b) {
     const bool flushed = receive && (in_a ? in_a : in_b)->status == Status::WR_FLUSH_ERR;
-    const bool set_a = a.requester.flushes_receives, set_b = b.requester.flushes_receives;
+    const bool set_a = a.responder.flushes_late_receives, set_b = b.responder.flushes_late_receives;
     if (!flushed || set_a == set_b || set_a != in_a.has_value()) return {};
-    return fmt::format("{} flushes no receives after an error of a request where {} does (requester.flushes_receives)",
+    return fmt::format("{} flushes no receives that are posted in ERR where {} does (responder.flushes_late_receives)",
                        set_a ? b.name : a.name, set_a ? a.name : b.name);
   }
   if (in_a->status == in_b->status) return {};

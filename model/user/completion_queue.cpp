@@ -1,12 +1,13 @@
 #include "user/completion_queue.h"
 
-#include <bit>
 #include <cassert>
 #include <utility>
 
 namespace mtsim::user {
 
-std::uint32_t CompletionQueue::granted_depth(std::uint32_t asked) { return std::bit_ceil(asked + 1); }
+std::uint32_t CompletionQueue::granted_depth(std::uint32_t asked, const verbs::Rules::Posting& posting) {
+  return std::bit_ceil(asked + 1) - (posting.power_of_two_less_one ? 1 : 0);
+}
 
 verbs::Completion CompletionQueue::take() {
   assert(!empty());
@@ -23,7 +24,7 @@ void CompletionQueue::forget(const CompletionPath& from) {
   head_ = kept;
 }
 
-Pa CompletionQueue::next_slot() { return base_ + entry_bytes * (slot_++ & (depth() - 1)); }
+Pa CompletionQueue::next_slot() { return base_ + entry_bytes * place(slot_++); }
 
 void CompletionQueue::arrive(const verbs::Completion& completion, std::uint32_t place, const CompletionPath& from) {
   ++landed_;

@@ -1,6 +1,7 @@
 // A completion queue: a ring in host memory that the NIC fills and threads poll.
 #pragma once
 
+#include <bit>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "ports/cpu.h"
 #include "ports/queues.h"
 #include "user/work_queue.h"
+#include "verbs/rules.h"
 
 namespace mtsim::user {
 
@@ -16,14 +18,17 @@ class CompletionPath;
 class CompletionQueue {
  public:
   static constexpr Bytes entry_bytes{64};
-  /// mlx5 keeps one entry free and rounds up to a power of two (rdma-core providers/mlx5/verbs.c, create_cq).
-  static std::uint32_t granted_depth(std::uint32_t asked);
+  /// mlx5 rounds up to a power of two, with one entry more than was asked for (rdma-core providers/mlx5/verbs.c, create_cq). rxe does so,
+  /// too, and leaves one entry free, which tells a full queue from an empty one (Linux sw/rxe: rxe_queue_init).
+  static std::uint32_t granted_depth(std::uint32_t asked, const verbs::Rules::Posting& posting);
+  static Bytes ring_bytes(std::uint32_t depth) { return entry_bytes * std::bit_ceil(depth); }
 
-  CompletionQueue(Pa base, std::uint32_t depth, ports::Cpus& cpus) : base_(base), cpus_(cpus), entries_(depth) {}
+  CompletionQueue(Pa base, std::uint32_t depth, ports::Cpus& cpus)
+      : base_(base), cpus_(cpus), depth_(depth), entries_(std::bit_ceil(depth)) {}
 
   bool empty() const { return head_ == tail_; }
   std::uint32_t size() const { return head_ - tail_; }
-  std::uint32_t depth() const { return static_cast<std::uint32_t>(entries_.size()); }
+  std::uint32_t depth() const { return depth_; }
   /// Takes the oldest; its queue gets its room back.
   verbs::Completion take();
   /// The thread spins (ports::Cpus::spin) until something arrives.
@@ -46,10 +51,12 @@ class CompletionQueue {
     std::uint32_t place = 0;
     const CompletionPath* from = nullptr;  ///< lives until it is closed and forgotten
   };
-  Entry& entry(std::uint32_t index) { return entries_[index & (depth() - 1)]; }
+  Entry& entry(std::uint32_t index) { return entries_[place(index)]; }
+  std::uint32_t place(std::uint32_t index) const { return index & static_cast<std::uint32_t>(entries_.size() - 1); }
 
   Pa base_;
   ports::Cpus& cpus_;
+  std::uint32_t depth_;
   std::vector<Entry> entries_;
   std::uint32_t slot_ = 0;             ///< where the device writes next; indices run on
   std::uint32_t landed_ = 0;           ///< of those that it has begun to write, the ones that are no longer on their way

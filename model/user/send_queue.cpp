@@ -79,17 +79,23 @@ bool SendQueue::plain(const verbs::SendRequest& request) const {
   return plain_.inlined.has(request.opcode) && payload(request) <= capacity_.inline_bytes;
 }
 
-int SendQueue::check(const verbs::SendRequest& request) const {
+verbs::Refused SendQueue::check(const verbs::SendRequest& request) const {
   const verbs::SendQueueView view{type_, most_sges_ >= 0, capacity_.requests - (head_ - tail_), capacity_.sges, capacity_.inline_bytes};
-  return verbs::check_post_send(view, request, *rules_).error;
+  return verbs::check_post_send(view, request, *rules_);
 }
 
 SendQueue::Posted SendQueue::post(std::span<const verbs::SendRequest> requests, Time begin, Time now, Time waited) {
   Posted posted;
   for (const verbs::SendRequest& request : requests) {
     if (!plain(request)) [[unlikely]] {
-      posted.error = check(request);
-      if (posted.error != 0) break;
+      const verbs::Refused refused = check(request);
+      posted.error = refused.error;
+      if (refused.check == verbs::PostCheck::state && rules_->posting.keeps_refused) {
+        write(request, begin, now);
+        keeps_refused_ = true;
+        continue;
+      }
+      if (refused) break;
     }
     write(request, begin, now);
     ring_->at(head_ - 1).waits.add(ports::Step::posted, ports::Cause::cpu, waited);

@@ -36,6 +36,9 @@ class SendQueue final : public WorkQueue {
 
   const std::shared_ptr<ports::SendRing>& ring() const { return ring_; }
   std::uint32_t producer() const { return head_; }
+  /// Whether the device has not been told of all that lies in the ring: what was refused for the QP's state stays there.
+  bool keeps_refused() const { return keeps_refused_; }
+  void told() { keeps_refused_ = false; }
 
   /// Whether the library knows the QP to be in RTS or beyond: it looks at what was set, not at what the device came to.
   void set_ready(bool ready) { most_sges_ = ready ? static_cast<std::int64_t>(capacity_.sges) : -1; }
@@ -55,12 +58,15 @@ class SendQueue final : public WorkQueue {
     if (index - tail_ < head_ - tail_) tail_ = index + 1;
   }
   /// The QP was reset: the ring is empty and starts from index 0.
-  void reset() { head_ = tail_ = 0; }
+  void reset() {
+    head_ = tail_ = 0;
+    keeps_refused_ = false;
+  }
 
  private:
   /// Nothing but room, state, elements and inline bytes has to be looked at, and they are in order.
   bool plain(const verbs::SendRequest& request) const;
-  [[gnu::noinline]] int check(const verbs::SendRequest& request) const;
+  [[gnu::noinline]] verbs::Refused check(const verbs::SendRequest& request) const;
   void write(const verbs::SendRequest& request, Time begin, Time now);
 
   std::shared_ptr<ports::SendRing> ring_;
@@ -70,6 +76,7 @@ class SendQueue final : public WorkQueue {
   verbs::PlainOpcodes plain_;
   std::int64_t most_sges_ = -1;        ///< as mlx5's qp_state_max_gs: -1 as long as the QP is not ready
   std::uint32_t head_ = 0, tail_ = 0;  ///< indices run on
+  bool keeps_refused_ = false;
   std::shared_ptr<const verbs::Rules> rules_;
 };
 

@@ -37,8 +37,8 @@ std::optional<Pa> SimDevice::allocate(Bytes length) {
 Progress SimDevice::create_cq(Thread t, std::uint32_t depth, Reply& reply, Caller& caller) {
   reply.error = depth == 0 || depth > deepest_cq ? EINVAL : 0;
   if (reply.error != 0) return Progress::done;
-  const std::uint32_t granted = CompletionQueue::granted_depth(depth);
-  const std::optional<Pa> base = allocate(CompletionQueue::entry_bytes * granted);
+  const std::uint32_t granted = CompletionQueue::granted_depth(depth, params_.rules->posting);
+  const std::optional<Pa> base = allocate(CompletionQueue::ring_bytes(granted));
   if (!base) {
     reply.error = ENOMEM;
     return Progress::done;
@@ -47,7 +47,7 @@ Progress SimDevice::create_cq(Thread t, std::uint32_t depth, Reply& reply, Calle
 }
 
 engine::Flow SimDevice::create_cq_flow(Thread thread, Cq cq, Reply& reply, Caller& caller) {
-  const Bytes ring = CompletionQueue::entry_bytes * cq.queue->depth();
+  const Bytes ring = CompletionQueue::ring_bytes(cq.queue->depth());
   reply.error = co_await allocate_queue(thread, ring, cq.buffer);
   if (reply.error == 0) {
     reply = co_await kernel->create_cq(thread, pinned(cq.buffer));
@@ -65,7 +65,7 @@ Progress SimDevice::destroy_cq(Thread t, Handle cq, Reply& reply, Caller& caller
 engine::Flow SimDevice::destroy_cq_flow(Thread thread, Handle cq, Reply& reply, Caller& caller) {
   reply = co_await kernel->destroy_cq(thread, cq);
   if (Cq* found = find_cq(cq); found != nullptr && reply.error == 0) {
-    memory->release(found->base, CompletionQueue::entry_bytes * found->queue->depth());
+    memory->release(found->base, CompletionQueue::ring_bytes(found->queue->depth()));
     found->alive = false;
     co_await free_queue(thread, found->buffer);
   }
@@ -217,6 +217,10 @@ engine::Flow SimDevice::modify_qp_flow(Thread thread, Handle qp, verbs::QpState 
     // The library looks at what was set, not at what the device came to.
     found->sq->set_ready(state >= verbs::QpState::rts);
     if (!found->shared_rq) found->rq->set_ready(state != verbs::QpState::reset);
+    if (state == verbs::QpState::err && found->sq->keeps_refused()) {
+      doorbells->ring(found->qpn, found->sq->producer(), Bytes(0));
+      found->sq->told();
+    }
     if (state == verbs::QpState::reset) {
       found->send_path->forget();
       found->receive_path->forget();

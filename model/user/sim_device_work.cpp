@@ -25,6 +25,7 @@ inline void SimDevice::submit(Qp& qp, std::span<const verbs::SendRequest> reques
   reply.error = posted.error;
   reply.value = posted.accepted;
   if (posted.accepted != 0) {
+    qp.sq->told();
     // One request alone goes down with the doorbell if it fits (BlueFlame); the NIC fetches all others.
     const Bytes bytes(posted.accepted == 1 ? std::uint64_t(qp.sq->last_blocks()) * 64 : 0);
     doorbells->ring(qp.qpn, qp.sq->producer(), bytes <= params_.blueflame ? bytes : Bytes(0));
@@ -94,7 +95,7 @@ engine::Flow SimDevice::receive_flow(Thread thread, ReceiveQueue& queue, std::ui
   const ReceiveQueue::Posted posted = queue.post(requests);
   reply.error = posted.error;
   reply.value = posted.accepted;
-  if (qpn != 0 && posted.accepted != 0) doorbells->receives_posted(qpn);
+  if (qpn != 0 && posted.accepted != 0 && params_.rules->responder.flushes_late_receives) doorbells->receives_posted(qpn);
   finish(thread, caller);
 }
 

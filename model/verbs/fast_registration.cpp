@@ -54,7 +54,7 @@ Grant freed(const Grant& region) {
 bool refuses_invalidation(const Grant* grant, Key key, std::uint32_t qp_pd, std::uint32_t qpn, bool remote, std::uint32_t bound_windows) {
   if (grant != nullptr && grant->kind == KeyKind::fast_region)
     return check_fast_invalidate(grant, key, qp_pd, remote, bound_windows) != FastCheck::none;
-  return check_invalidate(grant, key, qp_pd, qpn) != InvalidateCheck::none;
+  return check_invalidate(grant, key, qp_pd, qpn, ib_rules()) != InvalidateCheck::none;
 }
 
 int errno_of(FastCheck check) {

@@ -23,9 +23,10 @@ struct Grant {
   std::uint8_t remote_bits = 0;
   KeyKind kind = KeyKind::region;
   // Of a window that is bound.
-  std::uint32_t qpn = 0;    ///< type 2: the only QP that may use it
-  Key region{};             ///< lkey of the MR that it opens
-  std::uint64_t shift = 0;  ///< what its addresses lack towards those of the MR, modulo 2^64
+  std::uint32_t qpn = 0;        ///< type 2: the only QP that may use it
+  Key region{};                 ///< lkey of the MR that it opens
+  std::uint32_t region_pd = 0;  ///< of that MR
+  std::uint64_t shift = 0;      ///< what its addresses lack towards those of the MR, modulo 2^64
   /// Tells this registration from others that had the same key; 0: nobody asks.
   std::uint32_t identity = 0;
 };
@@ -76,9 +77,9 @@ constexpr Verdict judge(const Grant* grant, const Wish& wish) {
 }
 
 /// The wish that a window's MR has to grant once the window has granted `wish`: no right of its own, for those are the window's, but the
-/// key that it was bound to (`region`), the PD and the range at `shift` from the addresses of the window.
-constexpr Wish through_window(Key region, std::uint64_t shift, const Wish& wish) {
-  return {region, wish.pd, Access::none, Iova(wish.address.raw + shift), wish.length, false, 0};
+/// key that it was bound to (`region`), the PD that this was of and the range at `shift` from the addresses of the window.
+constexpr Wish through_window(Key region, std::uint32_t pd, std::uint64_t shift, const Wish& wish) {
+  return {region, pd, Access::none, Iova(wish.address.raw + shift), wish.length, false, 0};
 }
 
 /// READs and atomics: answered by data, and limited in number.

@@ -67,6 +67,7 @@ struct Rules {
     OpcodeSet lacks;
     bool room_last = false;               ///< whether the queue has room is looked at when all else but the state is in order
     bool power_of_two_less_one = false;   ///< queues are granted with that many places, at least as many as were asked for
+    bool keeps_refused = false;           ///< a send refused for the QP's state stays in the queue: carried out with the next, or flushed
     bool inline_shares_elements = false;  ///< elements, of 16 bytes, and inline data lie in one place: each is granted as far as it goes
   } posting;
 
@@ -92,6 +93,9 @@ struct Rules {
     bool stops_send_queue = true;  ///< an error of an unreliable QP's own request leaves its receive queue at work (SQE); else ERR
     bool flushes_receives = true;  ///< an error of a request flushes the QP's receives as well
     bool retry_7_is_forever = false;
+    /// A reset keeps what of the answer to a READ had come when a packet behind the first could not be written: the next answer that is not
+    /// a READ's ends the QP, with that request done.
+    bool remembers_read = false;
     bool done_when_sent = false;  ///< SENDs and WRITEs of a connected QP are complete once they have left (iWARP)
     /// Status by what the responder answered.
     std::array<Status, 6> answered{Status::SUCCESS,         Status::RETRY_EXC_ERR,  Status::RNR_RETRY_EXC_ERR,
@@ -100,14 +104,25 @@ struct Rules {
 
   struct Responder {
     std::array<Refusal, check_count> refusals{};
-    bool read_needs_right = true;  ///< a READ needs REMOTE_READ of the MR
-    bool raises_events = true;
+    bool read_needs_right = true;       ///< a READ needs REMOTE_READ of the MR
+    bool raises_events = true;          ///< of QPs; that a completion queue is full is always told
+    bool flushes_late_receives = true;  ///< receives posted in ERR are flushed at once; else when ERR is set again
+    bool judges_by_qp = false;          ///< keys of a shared queue's receives are judged by the QP's PD, not by the queue's
+    /// A WRITE with immediate of several packets, unreliable, of which the last finds no receive: until RESET nothing else is taken.
+    bool waits_for_end = false;
+    /// An unreliable WRITE with immediate whose key is refused uses up the receive that it took of a shared queue: REM_ACCESS_ERR.
+    bool uses_up_shared = false;
     bool places_what_fits = true;  ///< of a message that is too long for its receive, the bytes before its end are written
     const Refusal& refusal(Check check) const { return refusals[unsigned(check)]; }
   } responder;
 
   struct Windows {
     bool there_are = true;
+    bool kinds_apart = true;  ///< type 1 is bound by call, type 2 by work request; else both by either
+    bool region_pd = true;    ///< the MR must be of the window's PD
+    bool type_1_pd = true;    ///< a type 1 window must be of the QP's PD
+    bool zero_inside = true;  ///< one that counts from 0 must lie inside its MR; else only be no longer
+    bool invalidator = true;  ///< only the QP that a window is bound to invalidates it, of its PD
     bool bounds = true;       ///< an access must lie within the window; else within its MR
     int bound_dereg = EBUSY;  ///< errno of ibv_dereg_mr while windows are bound to the MR; 0: it is deregistered
   } windows;

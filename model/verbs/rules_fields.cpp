@@ -52,7 +52,7 @@ std::vector<RuleField> fields(const Rules& rules) {
   // Bindings: a new member that is left out does not compile.
   const auto& [send_below_rts, receive_in_reset, queue_full, send_elements, receive_elements, inline_bytes, inline_not_data, wrong_opcode,
                no_opcode, atomic_length, atomic_alignment, length_sum, bind_length, bind_form, bind_pd, bind_elements, lacks, room_last,
-               power_of_two_less_one, inline_shares_elements] = rules.posting;
+               power_of_two_less_one, keeps_refused, inline_shares_elements] = rules.posting;
   add("posting.send_below_rts", send_below_rts);
   add("posting.receive_in_reset", receive_in_reset);
   add("posting.queue_full", queue_full);
@@ -72,10 +72,12 @@ std::vector<RuleField> fields(const Rules& rules) {
   add("posting.lacks", lacks);
   add("posting.room_last", room_last);
   add("posting.power_of_two_less_one", power_of_two_less_one);
+  add("posting.keeps_refused", keeps_refused);
   add("posting.inline_shares_elements", inline_shares_elements);
   for (const QpType type : {QpType::rc, QpType::uc, QpType::ud}) add(fmt::format("opcodes.{}", name(type)), rules.opcodes[unsigned(type)]);
   const auto& [unfit, too_long, longest, longest_element, gather_key, gather_range, scatter, bind, invalidate, bad_response,
-               datagram_too_long, stops_send_queue, flushes_receives, retry_7_is_forever, done_when_sent, answered] = rules.requester;
+               datagram_too_long, stops_send_queue, flushes_receives, retry_7_is_forever, remembers_read, done_when_sent, answered] =
+      rules.requester;
   add("requester.unfit", unfit);
   add("requester.too_long", too_long);
   add("requester.longest", longest);
@@ -90,15 +92,26 @@ std::vector<RuleField> fields(const Rules& rules) {
   add("requester.stops_send_queue", stops_send_queue);
   add("requester.flushes_receives", flushes_receives);
   add("requester.retry_7_is_forever", retry_7_is_forever);
+  add("requester.remembers_read", remembers_read);
   add("requester.done_when_sent", done_when_sent);
   add("requester.answered", answered);
-  const auto& [refusals, read_needs_right, raises_events, places_what_fits] = rules.responder;
+  const auto& [refusals, read_needs_right, raises_events, flushes_late_receives, judges_by_qp, waits_for_end, uses_up_shared,
+               places_what_fits] = rules.responder;
   for (unsigned check = 1; check < check_count; ++check) add(check_field(Check(check)), refusals[check]);
   add("responder.read_needs_right", read_needs_right);
   add("responder.raises_events", raises_events);
+  add("responder.flushes_late_receives", flushes_late_receives);
+  add("responder.judges_by_qp", judges_by_qp);
+  add("responder.waits_for_end", waits_for_end);
+  add("responder.uses_up_shared", uses_up_shared);
   add("responder.places_what_fits", places_what_fits);
-  const auto& [there_are, bounds, bound_dereg] = rules.windows;
+  const auto& [there_are, kinds_apart, region_pd, type_1_pd, zero_inside, invalidator, bounds, bound_dereg] = rules.windows;
   add("windows.there_are", there_are);
+  add("windows.kinds_apart", kinds_apart);
+  add("windows.region_pd", region_pd);
+  add("windows.type_1_pd", type_1_pd);
+  add("windows.zero_inside", zero_inside);
+  add("windows.invalidator", invalidator);
   add("windows.bounds", bounds);
   add("windows.bound_dereg", bound_dereg);
   return out;

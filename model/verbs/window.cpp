@@ -10,29 +10,30 @@ bool is_inside(const Grant& region, Iova address, Bytes length) {
   return address.raw - region.start.raw <= region.length.raw - length.raw;
 }
 
-BindCheck check_region(const Bind& bind, const Grant* region, std::uint32_t pd) {
+BindCheck check_region(const Bind& bind, const Grant* region, std::uint32_t pd, const Rules::Windows& rules) {
   if (region == nullptr || is_window(*region) || region->key != bind.region || !region->valid) return BindCheck::region_key;
-  if (region->pd != pd) return BindCheck::region_pd;                         // C10-72
+  if (rules.region_pd && region->pd != pd) return BindCheck::region_pd;      // C10-72
   if (!has(region->access, Access::mw_bind)) return BindCheck::region_bind;  // C10-73
   const bool writes = (bind.access & (Access::remote_write | Access::remote_atomic)) != Access::none;
   if (writes && !has(region->access, Access::local_write)) return BindCheck::region_write;  // C10-74
   if (has(region->access, Access::zero_based)) return BindCheck::region_zero_based;
+  if (!rules.zero_inside && has(bind.access, Access::zero_based)) return bind.length <= region->length ? BindCheck::none : BindCheck::range;
   return is_inside(*region, bind.address, bind.length) ? BindCheck::none : BindCheck::range;  // C10-75
 }
 
 }  // namespace
 
-BindCheck check_bind(const Bind& bind, const Grant* window, const Grant* region, std::uint32_t qp_pd) {
+BindCheck check_bind(const Bind& bind, const Grant* window, const Grant* region, std::uint32_t qp_pd, const Rules& rules) {
   if (window == nullptr || !is_window(*window) || window->key != bind.window) return BindCheck::window_key;
   const bool type_2 = window->kind == KeyKind::window_2;
-  if (bind.by_call == type_2) return BindCheck::window_type;
-  if (window->pd != qp_pd) return BindCheck::window_pd;
+  if (rules.windows.kinds_apart && bind.by_call == type_2) return BindCheck::window_type;
+  if ((type_2 || rules.windows.type_1_pd) && window->pd != qp_pd) return BindCheck::window_pd;
   if (type_2 && window->valid) return BindCheck::window_bound;  // o10-37.2.30
   const bool empty = bind.region.raw == 0 || bind.length.raw == 0;
   if (type_2 && empty) return BindCheck::window_empty;                                // o10-37.2.40
   if (!type_2 && has(bind.access, Access::zero_based)) return BindCheck::zero_based;  // o10-36.2.2
   if ((bind.access | remote_rights | Access::zero_based) != (remote_rights | Access::zero_based)) return BindCheck::access;
-  return empty ? BindCheck::none : check_region(bind, region, qp_pd);
+  return empty ? BindCheck::none : check_region(bind, region, window->pd, rules.windows);
 }
 
 Grant bound(const Bind& bind, const Grant& window, const Grant* region, std::uint32_t qpn, const Rules& rules) {
@@ -45,6 +46,7 @@ Grant bound(const Bind& bind, const Grant& window, const Grant* region, std::uin
   out.shift = 0;
   if (bind.region.raw == 0 || bind.length.raw == 0) return out;
   out.region = bind.region;
+  out.region_pd = region == nullptr ? window.pd : region->pd;
   out.access = bind.access & remote_rights;
   out.qpn = window.kind == KeyKind::window_2 ? qpn : 0;
   const bool zero_based = has(bind.access, Access::zero_based);
@@ -67,9 +69,10 @@ Grant unbound(Key key, std::uint32_t pd, std::uint8_t type) {
   return out;
 }
 
-InvalidateCheck check_invalidate(const Grant* grant, Key key, std::uint32_t qp_pd, std::uint32_t qpn) {
+InvalidateCheck check_invalidate(const Grant* grant, Key key, std::uint32_t qp_pd, std::uint32_t qpn, const Rules& rules) {
   if (grant == nullptr || grant->key != key) return InvalidateCheck::key;
   if (grant->kind != KeyKind::window_2) return InvalidateCheck::kind;
+  if (!rules.windows.invalidator) return InvalidateCheck::none;
   if (grant->pd != qp_pd) return InvalidateCheck::pd;
   return grant->valid && grant->qpn != qpn ? InvalidateCheck::qp : InvalidateCheck::none;
 }

@@ -43,7 +43,7 @@ enum class BindCheck : std::uint8_t {
 const char* explain(BindCheck check);
 
 /// `window` and `region` are what the keys' contexts hold; null where no context has the index.
-BindCheck check_bind(const Bind& bind, const Grant* window, const Grant* region, std::uint32_t qp_pd);
+BindCheck check_bind(const Bind& bind, const Grant* window, const Grant* region, std::uint32_t qp_pd, const Rules& rules);
 /// What the window grants once a bind that passed its checks has been carried out by QP `qpn`.
 Grant bound(const Bind& bind, const Grant& window, const Grant* region, std::uint32_t qpn, const Rules& rules);
 /// What a new window grants: type 1 is valid and opens nothing, type 2 is free.
@@ -59,7 +59,7 @@ enum class InvalidateCheck : std::uint8_t {
 };
 const char* explain(InvalidateCheck check);
 /// Invalidating a window that is free already is no error.
-InvalidateCheck check_invalidate(const Grant* grant, Key key, std::uint32_t qp_pd, std::uint32_t qpn);
+InvalidateCheck check_invalidate(const Grant* grant, Key key, std::uint32_t qp_pd, std::uint32_t qpn, const Rules& rules);
 Grant invalidated(const Grant& grant);
 
 }  // namespace mtsim::verbs

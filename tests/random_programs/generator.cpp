@@ -70,8 +70,7 @@ bool Generator::post(Operation o) {
     const bool same_queue = before.host == o.host && before.kind == o.kind && before.id == o.id;
     if (same_queue && before.expect.empty() && !before.never_posted && dice_.chance(20)) before.more = true;
   }
-  const bool state_refuses = options_.on_rxe && refused_by_state(o);
-  if (state_refuses && o.kind == Kind::post_send) keeping_.insert(o.id);
+  const bool state_refuses = (options_.on_rxe || options_.rules.keeps_refused) && refused_by_state(o);
   const std::string answer = oracle_.post(o);
   const bool taken = answer == "ok";
   if (oracle_.unclear()) throw std::logic_error("a program has a request whose course is unclear");
@@ -165,7 +164,6 @@ void Generator::look_around() {
     }
     if (!dice_.chance(options_.on_rxe ? 15 : 20)) continue;
     Operation o = operation(h, Kind::poll_idle, dice_.pick(host(h).cqs));
-    if (options_.on_rxe && !is_quiet(o.id)) continue;
     o.time = options_.on_rxe ? settling_ns : dice_.from_to(1, 3) * 1000;
     ++counted_;
     program_.operations.push_back(o);

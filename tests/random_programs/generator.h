@@ -66,6 +66,7 @@ class Generator {
   bool post(Operation o);
   void barrier();
   void sleep_all(std::uint64_t ns);
+  void pause(int host);
   /// Polls whatever has completed on the host's CQs.
   void settle(int host, bool all_has_come = true);
   void poll_in_order(int host, Id cq, const std::vector<Completion>& all);
@@ -113,7 +114,7 @@ class Generator {
 
   // Of programs for a real rxe.
   bool rxe_is_sure(const Flow& flow, const Operation& o, const Course& course) const;
-  bool rxe_may_invalidate(const Operation& o, Id at) const;
+  bool rxe_may_invalidate(const Operation& o) const;
   bool waits_for_others(const Operation& o) const { return o.fence || o.opcode == Opcode::bind_mw || o.opcode == Opcode::local_inv; }
   void let_end(Flow& flow);
   void go_on(Flow& flow);
@@ -121,8 +122,8 @@ class Generator {
   void spend(const Course& course);
   bool refused_by_state(const Operation& o) const;
   void keep_inline_data_readable(Operation& o);
-  bool is_quiet(Id cq) const;
-  bool keeps_refused(Id qp) const { return keeping_.count(qp) != 0; }
+  /// Requests that were refused lie in its queue, and what ERR would make of them cannot be polled by the numbers of requests.
+  bool keeps_refused(Id id) const { return !qp(id).kept.empty() && polled_by_number(qp(id).settings.send_cq); }
   void wind_up();
 
   // Requests.
@@ -168,8 +169,7 @@ class Generator {
   /// The same for a real device: threads that spin on few CPUs hold up its soft interrupts.
   static constexpr std::uint64_t settling_ns = 20'000'000;
   unsigned counted_ = 0, exhausted_ = 0;
-  std::set<Id> keeping_;  ///< QPs in whose rings requests lie that were refused below RTS
-  bool strays_ = false;   ///< packets may still be under way that nobody waits for
+  bool strays_ = false;  ///< packets may still be under way that nobody waits for
 };
 
 }  // namespace mtsim::random_programs

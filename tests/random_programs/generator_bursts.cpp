@@ -55,12 +55,13 @@ void Generator::post_one(Flow& flow) {
     o.wr = next_wr(o.host);
     post(o);
     if (refused) return;
-    if (qp(flow.from).settings.type == QpType::uc || (!ended && course.status != "SUCCESS") || course.peer_fails) strays_ = true;
+    if (qp(flow.from).settings.type == QpType::uc || (!ended && course.status != "SUCCESS") || course.peer_fails || course.out_of_turn)
+      strays_ = true;
     flow.begun = flow.outstanding = true;
     spend(course);
     flow.answer_failed = flow.answer_failed || course.in_answer;
     flow.last_signaled = o.signaled || qp(flow.from).settings.signal_all;
-    if (options_.on_rxe && course.status == "RNR_RETRY_EXC_ERR") flow.requests = 0;
+    if ((options_.on_rxe && course.status == "RNR_RETRY_EXC_ERR") || course.out_of_turn) flow.requests = 0;
     if (options_.on_rxe) return go_on(flow);
     if (dice_.chance(8)) settle(o.host, false);
     return;
@@ -74,6 +75,8 @@ bool Generator::fits(const Flow& flow, const Operation& o, const Course& course)
   const Qp& from = qp(flow.from);
   if (!options_.uc_local_errors && course.local && from.settings.type == QpType::uc) return false;
   const bool behind_others = options_.on_rxe ? flow.outstanding : flow.begun;
+  // What is under way behind a request whose answer ends the QP may have been carried out or not.
+  if (from.read_begun && flow.outstanding) return false;
   if (!options_.rules.local_error_waits && course.local && behind_others) return false;
   // Behind one that fails a change of a window may have been made when it is flushed.
   const bool changes_window = o.opcode == Opcode::bind_mw || o.opcode == Opcode::local_inv;
@@ -90,6 +93,9 @@ bool Generator::fits(const Flow& flow, const Operation& o, const Course& course)
     if (changed != nobody && use != uses_.end() && (others(use->second.users) || others(use->second.changers) || use->second.by_read))
       return false;
   }
+  // An address that counts from a window that another flow binds, with whatever key.
+  const auto aimed = options_.on_rxe && o.to.of == Address::Of::mw ? uses_.find(o.to.id) : uses_.end();
+  if (aimed != uses_.end() && others(aimed->second.changers)) return false;
   for (const KeyRef& key : {o.to_key, o.inv}) {
     const auto use = key.of == KeyRef::Of::mw ? uses_.find(key.id) : uses_.end();
     if (use != uses_.end() && others(use->second.changers)) return false;
@@ -104,6 +110,7 @@ void Generator::claim(const Flow& flow, const Operation& o, const Course& course
       uses_[key.id].users.insert(flow.from);
       uses_[key.id].by_read = uses_[key.id].by_read || reads;
     }
+  if (options_.on_rxe && o.to.of == Address::Of::mw) uses_[o.to.id].users.insert(flow.from);
   if (course.invalidated != nobody) uses_[course.invalidated].changers.insert(flow.from);
   if (o.opcode == Opcode::bind_mw) uses_[o.mw].changers.insert(flow.from);
 }

@@ -45,6 +45,8 @@ void Generator::end_connection(int h) {
   o.state = QpState::err;
   call(o);
   settle(h);
+  // Receives that are posted next are not to be flushed with those that there were.
+  if (options_.on_rxe) pause(h);
 }
 
 void Generator::change_mr(int h) {
@@ -158,7 +160,7 @@ void Generator::change_window(int h) {
 void Generator::bind_by_call(int h) {
   std::vector<Id> kind_1;
   for (const Id id : host(h).windows)
-    if (window(id).type == 1) kind_1.push_back(id);
+    if (window(id).type == 1 && !window(id).by_request) kind_1.push_back(id);
   Operation o = operation(h, Kind::bind_mw, dice_.pick(kind_1.empty() || dice_.chance(8) ? host(h).windows : kind_1));
   o.mw = o.id;
   std::vector<Id> able;
@@ -170,8 +172,6 @@ void Generator::bind_by_call(int h) {
   const Id pd = window(o.id).pd;
   for (const Id id : able)
     if (qp(id).pd == pd && dice_.chance(70)) o.qp = id;
-  // rxe does not compare the PDs of a QP and a window of type 1.
-  if (options_.on_rxe && qp(o.qp).pd != pd) return;
   static const std::vector<Rights> some{rr, rw, rr | rw, ra, rr | rw | ra};
   o.access = dice_.pick(some);
   o.mr = dice_.chance(90) ? mr_with(h, pd, dice_.chance(92) ? mw_bind | lw : 0, 1) : dice_.pick(host(h).mrs);
@@ -186,6 +186,10 @@ void Generator::bind_by_call(int h) {
   settle(h);
   if (!options_.on_rxe || qp(o.qp).state == QpState::rts) return;
   // The completion comes before the QP is in error.
+  pause(h);
+}
+
+void Generator::pause(int h) {
   Operation sleep = operation(h, Kind::sleep);
   sleep.time = settling_ns;
   program_.operations.push_back(sleep);
@@ -260,8 +264,9 @@ void Generator::probe_qp(int h) {
     if (!keeps_refused(id) && dice_.chance(60)) {
       set(QpState::err);
       if (dice_.chance(50)) send();
-      // The library of rxe does not tell the kernel of receives: nobody flushes those that come later.
-      if (!options_.on_rxe && dice_.chance(50)) receive();
+      // Those that were there are flushed in the kernel's own time.
+      if (options_.on_rxe) pause(h);
+      if (dice_.chance(50)) receive();
     }
     settle(h);
   }

@@ -39,14 +39,11 @@ void Generator::bring_down(Id id) {
   };
   end_windows_of(id);
   const bool shared_begun = qp(id).begun && qp(id).settings.srq != nobody;
-  // Whether receives of a QP whose own request failed have been flushed rxe does not always say: after this they have.
-  const bool perhaps_flushed = options_.on_rxe && qp(id).state == QpState::err && !qp(id).receives.empty();
-  if (!keeps_refused(id) && (shared_begun || perhaps_flushed || dice_.chance(60))) {
+  if (!keeps_refused(id) && (shared_begun || dice_.chance(60))) {
     set(QpState::err);
     settle(h);
   }
   set(QpState::reset);
-  keeping_.erase(id);
   if (!dice_.chance(40)) return;
   if (dice_.chance(50)) post_receive(id, nobody);  // refused
   set(QpState::init);
@@ -58,8 +55,7 @@ void Generator::post_receives(int h) {
     for (const Id id : {pair.left, pair.right}) {
       const Qp& q = qp(id);
       if (q.host != h || q.settings.srq != nobody || q.state == QpState::reset || q.state == QpState::init) continue;
-      // Whether one that joins receives which were not flushed is flushed with them nobody says.
-      if (q.state == QpState::err && (options_.on_rxe || !q.receives.empty() || !dice_.chance(20))) continue;
+      if (q.state == QpState::err && !dice_.chance(20)) continue;
       const std::uint64_t wanted = dice_.chance(10) ? 0 : dice_.from_to(1, 6);
       for (std::uint64_t i = q.receives.size(); i < wanted; ++i) post_receive(id, nobody);
     }

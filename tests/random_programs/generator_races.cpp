@@ -27,6 +27,7 @@ std::string alternatives(const std::set<Status>& statuses) {
 std::optional<Generator::Flow> Generator::choose_racy_flow() {
   const auto can = [&](Id id) {
     const QpSettings& s = qp(id).settings;
+    if (qp(id).read_begun) return false;
     return s.srq == nobody && polled_by_number(s.send_cq) && polled_by_number(s.recv_cq) && s.type == QpType::rc;
   };
   std::vector<Flow> able;
@@ -168,6 +169,10 @@ std::vector<Operation> Generator::racy_requests(const Flow& flow, Id victim, boo
       const auto length = static_cast<std::uint32_t>(is_atomic(o.opcode) ? 8 : dice_.from_to(1, asks_back ? 20'000 : 4000));
       o.sges = {{{Address::Of::mr, victim, 0}, length, key_of(victim)}};
     }
+    // Whether a READ fails in its first packet or behind it would be left open.
+    std::uint64_t bytes = 0;
+    for (const Sge& sge : o.sges) bytes += sge.length;
+    if (options_.rules.remembers_read && o.opcode == Opcode::read && bytes > qp(flow.from).settings.mtu) continue;
     if (!oracle_.judge(o).unclear.empty()) continue;
     o.wr = next_wr(o.host);
     out.push_back(o);

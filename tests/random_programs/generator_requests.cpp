@@ -105,15 +105,11 @@ Operation Generator::bind_request(const Flow& flow, Operation o) {
   for (const Id id : host(h).windows)
     if (window(id).type == 2 && window(id).pd == from.pd && !window(id).bound) fit.push_back(id);
   if (fit.empty() || dice_.chance(5)) fit = host(h).windows;
-  // To rxe a bind by request and one by call are the same.
-  if (options_.on_rxe) fit.erase(std::remove_if(fit.begin(), fit.end(), [&](Id id) { return window(id).type == 1; }), fit.end());
   if (fit.empty()) return empty_write(flow, o);
   o.mw = dice_.pick(fit);
   static const std::vector<Rights> some{rr, rw, rr | rw, ra, rr | rw | ra};
   o.access = dice_.pick(some) | (dice_.chance(15) ? zero_based : 0);
   o.mr = dice_.chance(93) ? mr_with(h, from.pd, mw_bind | lw, 1) : dice_.pick(host(h).mrs);
-  // rxe does not compare the PDs of a window and its MR.
-  if (options_.on_rxe && mr(o.mr).pd != from.pd) o.mr = mr_with(h, from.pd, 0, 1);
   const std::uint64_t size = mr(o.mr).length, from_byte = dice_.below(size);
   o.address = {Address::Of::mr, o.mr, static_cast<std::int64_t>(from_byte)};
   o.length = dice_.chance(3) ? 0 : dice_.from_to(1, size - from_byte);

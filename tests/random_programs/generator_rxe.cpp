@@ -1,14 +1,12 @@
 // What programs for a real rxe of Linux 6.1 leave out or do in another way. Its answers are the kernel's; what they may depend on:
 //
 // - A completion is seen before the QP is in error, at either end, and a NAK before the responder is. So all hosts sleep after a burst.
-// - The library puts requests into the ring before the kernel refuses them below RTS, and a list as a whole. They lie there until the QP is
-//   reset: a QP that keeps such does not go to ERR, where they would complete.
-// - The library does not tell the kernel of receives: those posted to a QP in ERR wait for ever. Receives of a QP whose own request failed
-//   may have been flushed or not. Polls by number take either, and ERR once more flushes what is left.
+// - The library puts requests into the ring before the kernel refuses them below RTS, and a list as a whole: ERR completes them, though no
+//   program knows of them by number.
 // - A retry carries binds out again, and a request that waits for those before it may miss that they are done: binds, invalidations and
 //   fences find nothing outstanding.
-// - Invalidating looks at no PD, and a window that is free brings the kernel down.
-// - Keys of shared receives are judged by the QP's PD.
+// - Receives posted in ERR wait until it is set again; those that were there are flushed in the kernel's own time, and are let pass first.
+// - Invalidating a window that is free brings the kernel down.
 #include <algorithm>
 
 #include "generator.h"
@@ -30,15 +28,11 @@ bool Generator::rxe_is_sure(const Flow& flow, const Operation& o, const Course& 
   if (waits_for_others(o) && flow.outstanding) return false;
   // Retries for want of a receive have been seen to stop with other requests about.
   if (course.status == "RNR_RETRY_EXC_ERR" && flow.outstanding) return false;
-  if (o.opcode == Opcode::local_inv && !rxe_may_invalidate(o, flow.from)) return false;
-  if (o.opcode == Opcode::send_inv && !rxe_may_invalidate(o, flow.to)) return false;
+  if (o.opcode == Opcode::local_inv && !rxe_may_invalidate(o)) return false;
+  if (o.opcode == Opcode::send_inv && !rxe_may_invalidate(o)) return false;
   // The next request would find out that the peer is gone, after all retries.
   const bool reliable = qp(flow.from).settings.type == QpType::rc;
   if (reliable && course.peer_fails && course.status == "SUCCESS" && !o.signaled) return false;
-  // An unreliable message of which the last packet finds no receive leaves the responder waiting for that packet, whatever comes.
-  if (!reliable && o.opcode == Opcode::write_imm && course.receive != "SUCCESS") return false;
-  // A receive that was taken by the only packet of a refused WRITE: flushed or refused.
-  if (o.opcode == Opcode::write_imm && course.takes_receive && course.status == "REM_ACCESS_ERR") return false;
   // Whether a word is aligned rxe sees where its bytes are.
   if (is_atomic(o.opcode) && o.to_key.of == KeyRef::Of::mw && (window(o.to_key.id).in_mr - window(o.to_key.id).start) % 8 != 0)
     return false;
@@ -58,11 +52,11 @@ void Generator::go_on(Flow& flow) {
   if (qp(flow.from).state != QpState::rts && dice_.chance(40)) flow.requests = 0;
 }
 
-/// Of a type 2 window that is there: bound, and by the QP that is to end it.
-bool Generator::rxe_may_invalidate(const Operation& o, Id at) const {
+/// Of a type 2 window that is there: bound.
+bool Generator::rxe_may_invalidate(const Operation& o) const {
   if (o.inv.of != KeyRef::Of::mw || o.inv.flip != 0) return true;
   const Window& w = window(o.inv.id);
-  return !w.alive || w.type == 1 || (w.bound && !w.spoilt && w.qp == at && w.pd == qp(at).pd);
+  return !w.alive || w.type == 1 || (w.bound && !w.spoilt);
 }
 
 /// Retries that come to nothing take real time: few of them.
@@ -92,13 +86,6 @@ void Generator::keep_inline_data_readable(Operation& o) {
     sge.address = {Address::Of::mr, anchor, static_cast<std::int64_t>(dice_.below(mr(anchor).length - sge.length + 1))};
     sge.key = key_of(anchor);
   }
-}
-
-/// Whether nothing can complete on it.
-bool Generator::is_quiet(Id cq) const {
-  const auto& qps = oracle_.world().qps;
-  return std::none_of(qps.begin(), qps.end(),
-                      [&](const Qp& q) { return q.alive && q.settings.recv_cq == cq && q.state == QpState::err && !q.receives.empty(); });
 }
 
 /// What one QP's requests complete with, in the order of the requests.

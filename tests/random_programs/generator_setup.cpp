@@ -87,8 +87,6 @@ Id Generator::make_qp(int h, Id pd, QpType type, Id srq, unsigned mtu) {
   // A poll by number is not put out by a receive that is flushed early.
   while (options_.on_rxe && !polled_by_number(s.recv_cq)) s.recv_cq = dice_.pick(host(h).cqs);
   if (srq != nobody && dice_.chance(40)) s.srq = srq;
-  // rxe judges the keys of shared receives by the QP's PD.
-  if (s.srq != nobody && options_.on_rxe && World::at(oracle_.world().srqs, srq).pd != pd) s.srq = nobody;
   s.send_sge = static_cast<unsigned>(dice_.from_to(1, 4));
   s.recv_sge = static_cast<unsigned>(dice_.from_to(1, 4));
   s.inline_bytes = dice_.chance(60) ? static_cast<unsigned>(dice_.from_to(1, 200)) : 0;

@@ -23,6 +23,9 @@ struct Course {
   bool executed = false;   ///< the peer carried out all of it
   bool in_answer = false;  ///< found out when the answer came: requests behind may have been carried out
   Id invalidated = nobody;
+  bool waits_for_end = false;  ///< the peer waits for the last packet, for ever
+  bool behind_first = false;   ///< of a READ whose data could not be written: the first packet's could
+  bool out_of_turn = false;    ///< its answer ends the QP, which waits for another
 
   /// Why a program may not do this: the answer would depend on timing, or the rules leave it open. Empty: it may.
   std::string unclear;
@@ -44,6 +47,8 @@ class Oracle {
   Course judge(const Operation& post) const;
   /// Whether posting would be refused.
   std::string refusal(const Operation& post) const;
+  /// The same but for the QP's state.
+  std::string refusal_in_rts(const Operation& post) const;
 
   /// What only races can bring about: how many requests behind one that failed when its answer came are carried out at the peer all the
   /// same, and whether a WRITE with immediate of several packets is refused at the last of them.
@@ -92,6 +97,8 @@ class Oracle {
   Course judge(Id qp, const Send&) const;
   Course judge_message(const Qp&, const Send&) const;
   Course judge_read(const Qp&, const Send&) const;
+  bool first_packet_fits(const Qp&, const Send&) const;
+  void remember_read(Qp&, const Send&, const Course&) const;
   Refusal gather(const std::vector<Element>&, Id pd, std::uint64_t offset, std::uint64_t bytes) const;
   const Receive* next_receive(const Qp&) const;
   bool responder_takes(const Qp& peer, const Send&, std::uint64_t offset, std::uint64_t bytes, Course&) const;

@@ -165,7 +165,6 @@ std::string Oracle::bind_call(const Operation& o) {
   if (mr.pd != window.pd) return "EPERM";
   if ((o.access & zero_based) != 0) return "EINVAL";
   const Qp& qp = World::at(world_.qps, o.qp);
-  if (!qp.takes_sends) return rules_.send_below_rts;
   Send bind;
   bind.wr = o.wr;
   bind.opcode = Opcode::bind_mw;
@@ -176,6 +175,10 @@ std::string Oracle::bind_call(const Operation& o) {
   bind.address = resolve(o.address);
   bind.length = o.length;
   bind.rights = o.access;
+  if (!qp.takes_sends) {
+    if (rules_.keeps_refused) World::at(world_.qps, o.qp).kept.push_back(bind);
+    return rules_.send_below_rts;
+  }
   carry_out(o.qp, bind);
   return "ok";
 }
@@ -237,6 +240,8 @@ std::string Oracle::modify_qp(const Operation& o) {
       qp.takes_sends = false;
       qp.receives.clear();
       qp.begun.reset();
+      qp.kept.clear();
+      qp.waits_for_end = false;
       qp.ahead = 0;
       for (Window& w : world_.windows)
         if (w.bound && w.type == 2 && w.qp == o.id) w.spoilt = true;

@@ -13,7 +13,7 @@ bool inside(std::uint64_t address, std::uint64_t length, std::uint64_t start, st
 }
 
 /// Of an unreliable connection also with its send queue stopped.
-bool receives(const Qp& qp) { return qp.alive && (qp.state == QpState::rts || qp.state == QpState::sqe); }
+bool receives(const Qp& qp) { return qp.alive && !qp.waits_for_end && (qp.state == QpState::rts || qp.state == QpState::sqe); }
 
 Rights right_for(Opcode opcode) {
   if (opcode == Opcode::read) return rr;
@@ -55,21 +55,25 @@ bool Oracle::can_be_invalidated(const Key& key, Id qp, std::string& unclear) con
   const Window& window = World::at(world_.windows, key.id);
   if (window.spoilt) unclear = "a window whose state programs cannot rely on";
   if (!window.alive || window.type != 2 || window.version != key.version) return false;
-  if (window.pd != World::at(world_.qps, qp).pd) return false;
+  if (rules_.binder_invalidates && window.pd != World::at(world_.qps, qp).pd) return false;
   if (!window.bound) unclear = "a free window is invalidated";
-  else if (window.qp != qp) unclear = "a window is invalidated by another QP than the one that bound it";
+  else if (rules_.binder_invalidates && window.qp != qp) unclear = "a window is invalidated by another QP than the one that bound it";
   return true;
 }
 
 bool Oracle::can_be_bound(const Send& bind, const Qp& qp) const {
   const Window& window = World::at(world_.windows, bind.window);
   const Mr& mr = World::at(world_.mrs, bind.mr);
-  if (!window.alive || window.type != bind.window_type || window.pd != qp.pd) return false;
+  if (!window.alive || (rules_.bind_by_kind && window.type != bind.window_type)) return false;
+  const bool by_call = bind.window_type == 1;
+  if (by_call && window.by_request) return false;
+  if (window.pd != qp.pd && (window.type == 2 || rules_.bind_pds)) return false;
   if (window.type == 2 && (window.bound || bind.length == 0)) return false;
   if (window.type == 1 && (bind.rights & zero_based) != 0) return false;
   if (bind.length == 0) return true;  // unbinds
-  if (!mr.alive || mr.pd != window.pd || (mr.rights & mw_bind) == 0) return false;
+  if (!mr.alive || (rules_.bind_pds && mr.pd != window.pd) || (mr.rights & mw_bind) == 0) return false;
   if ((bind.rights & (rw | ra)) != 0 && (mr.rights & lw) == 0) return false;
+  if (!rules_.zero_based_inside && (bind.rights & zero_based) != 0) return bind.length <= mr.length;
   return inside(bind.address, bind.length, mr.start, mr.length);
 }
 
@@ -98,6 +102,9 @@ Course Oracle::judge(Id id, const Send& send) const {
   const bool asks = send.opcode == Opcode::read || is_atomic(send.opcode);
   course = asks ? judge_read(qp, send) : judge_message(qp, send);
   if (!unclear.empty()) course.unclear = unclear;
+  const bool data_of_read = send.opcode == Opcode::read && (course.status == "SUCCESS" || course.in_answer);
+  course.out_of_turn = qp.read_begun && !course.local && !data_of_read && course.status != "RETRY_EXC_ERR";
+  if (course.out_of_turn) course.status = "SUCCESS";
   return course;
 }
 
@@ -130,8 +137,21 @@ Course Oracle::judge_read(const Qp& qp, const Send& send) const {
   if (!scatter(send.elements, qp.pd, 0, bytes, unclear)) {
     course.status = "LOC_PROT_ERR";
     course.in_answer = true;
+    course.behind_first = first_packet_fits(qp, send);
   }
   return course;
+}
+
+/// Whether the bytes of a READ's first packet can be written, and there are more.
+bool Oracle::first_packet_fits(const Qp& qp, const Send& send) const {
+  std::uint64_t left = qp.settings.mtu;
+  if (send.bytes() <= left) return false;
+  for (const Element& e : send.elements) {
+    const Element part{e.address, static_cast<std::uint32_t>(std::min<std::uint64_t>(e.length, left)), e.key};
+    if (part.length != 0 && check_local(part, qp.pd, lw) != Refusal::none) return false;
+    left -= part.length;
+  }
+  return true;
 }
 
 /// Whether all elements that these bytes go to may be written. `unclear` when an element reaches beyond its MR with bytes that are not
@@ -222,10 +242,16 @@ bool Oracle::responder_takes(const Qp& peer, const Send& send, std::uint64_t off
   const bool takes = (sends && first) || (send.opcode == Opcode::write_imm && last);
   if (takes && receive == nullptr) {
     if (reliable) course.status = "RNR_RETRY_EXC_ERR";
+    course.waits_for_end = !reliable && !first && rules_.waits_for_end;
     return false;
   }
   if (is_write(send.opcode) && first && send.bytes() != 0 &&
       check_remote(send.rkey, peer, rw, send.address, send.bytes()) != Refusal::none) {
+    if (takes && !reliable && peer.settings.srq != nobody && rules_.imm_refused_uses_up_shared) {
+      course.takes_receive = true;
+      course.receive = "REM_ACCESS_ERR";
+      return false;
+    }
     course.takes_receive = (takes || (late_ && send.opcode == Opcode::write_imm && receive != nullptr)) && reliable;
     if (course.takes_receive) return refuse("REM_ACCESS_ERR", "", rules_.imm_refused);
     return refuse("REM_ACCESS_ERR", "QP_ACCESS_ERR", {});
@@ -233,7 +259,7 @@ bool Oracle::responder_takes(const Qp& peer, const Send& send, std::uint64_t off
   if (takes) course.takes_receive = true;
   if (sends && bytes != 0) {
     if (offset + bytes > receive->room()) return refuse(rules_.sender_of_short, "", rules_.receive_short);
-    if (!scatter(receive->elements, world_.receive_pd(peer), offset, bytes, course.unclear))
+    if (!scatter(receive->elements, rules_.shared_by_qp_pd ? peer.pd : world_.receive_pd(peer), offset, bytes, course.unclear))
       return refuse("REM_OP_ERR", "", rules_.receive_refused);
   }
   if (!last || !course.takes_receive) return true;

@@ -69,7 +69,11 @@ std::string Oracle::refusal(const Operation& o) const {
     if (qp.state == QpState::reset) return rules_.recv_in_reset;
     return o.sges.size() > qp.settings.recv_sge ? rules_.recv_sges : "ok";
   }
-  if (!qp.takes_sends) return rules_.send_below_rts;
+  return qp.takes_sends ? refusal_in_rts(o) : rules_.send_below_rts;
+}
+
+std::string Oracle::refusal_in_rts(const Operation& o) const {
+  const Qp& qp = World::at(world_.qps, o.id);
   if (o.sges.size() > qp.settings.send_sge) return rules_.send_sges;
   std::uint64_t bytes = 0;
   for (const Sge& sge : o.sges) bytes += sge.length;
@@ -82,14 +86,18 @@ std::string Oracle::refusal(const Operation& o) const {
 
 std::string Oracle::post(const Operation& o) {
   const std::string answer = refusal(o);
-  if (answer != "ok") return answer;
+  if (answer != "ok") {
+    const bool kept = rules_.keeps_refused && o.kind == Kind::post_send && refusal_in_rts(o) == "ok";
+    if (kept) World::at(world_.qps, o.id).kept.push_back(resolve_send(o));
+    return answer;
+  }
   if (o.kind == Kind::post_send) {
     carry_out(o.id, resolve_send(o));
   } else if (o.kind == Kind::post_srq) {
     World::at(world_.srqs, o.id).receives.push_back(resolve_receive(o));
   } else {
     const Qp& qp = World::at(world_.qps, o.id);
-    if (qp.state == QpState::err) complete_receive(qp, o.wr, "WR_FLUSH_ERR");
+    if (qp.state == QpState::err && rules_.late_receives_flushed) complete_receive(qp, o.wr, "WR_FLUSH_ERR");
     else World::at(world_.qps, o.id).receives.push_back(resolve_receive(o));
   }
   return answer;
@@ -122,14 +130,22 @@ void Oracle::carry_out(Id id, const Send& send) {
     if (course.status == "SUCCESS") bind(send, id);
     else window.spoilt = true;
   }
+  remember_read(qp, send, course);
   if (course.status == "SUCCESS") {
     if (send.signaled) complete_send(qp, send, course.status);
+    if (course.out_of_turn) fail(id, true);
     return;
   }
   complete_send(qp, send, course.status);
   if (course.in_answer) qp.ahead = ahead_;
   if (qp.settings.type == QpType::uc && rules_.uc_stops_sends_only) qp.state = QpState::sqe;
   else fail(id, rules_.requester_flushes_receives);
+}
+
+void Oracle::remember_read(Qp& qp, const Send& send, const Course& course) const {
+  if (!rules_.remembers_read || send.opcode != Opcode::read || course.out_of_turn) return;
+  if (course.status == "SUCCESS") qp.read_begun = false;
+  else if (course.behind_first) qp.read_begun = true;
 }
 
 void Oracle::change_peer(const Qp& qp, const Course& course) {
@@ -141,12 +157,14 @@ void Oracle::change_peer(const Qp& qp, const Course& course) {
   }
   if (course.invalidated != nobody) World::at(world_.windows, course.invalidated).bound = false;
   if (!course.event.empty() && rules_.asynchronous_events) world_.events[World::at(world_.qps, qp.peer).host].push_back(course.event);
+  if (course.waits_for_end) World::at(world_.qps, qp.peer).waits_for_end = true;
   if (course.peer_fails) fail(qp.peer, true);
 }
 
 void Oracle::bind(const Send& send, Id qp) {
   Window& window = World::at(world_.windows, send.window);
   window.bound = send.length != 0;
+  window.by_request = window.type == 1 && send.window_type != 1;
   window.mr = send.mr;
   window.qp = qp;
   window.start = (send.rights & zero_based) != 0 ? 0 : send.address;
@@ -161,6 +179,8 @@ void Oracle::fail(Id id, bool flush_receives) {
   if (qp.state != QpState::err && qp.settings.srq != nobody && rules_.asynchronous_events)
     world_.events[qp.host].emplace_back("QP_LAST_WQE_REACHED");
   qp.state = QpState::err;
+  for (const Send& send : qp.kept) complete_send(qp, send, "WR_FLUSH_ERR");
+  qp.kept.clear();
   if (!flush_receives) return;
   if (qp.begun) complete_receive(qp, qp.begun->wr, "WR_FLUSH_ERR");
   qp.begun.reset();

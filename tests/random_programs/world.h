@@ -50,6 +50,7 @@ struct Window {
   int version = 0;
   /// A bind of it failed, or its QP was reset since: what its key and its state are then is not for a program to rely on.
   bool spoilt = false;
+  bool by_request = false;  ///< of type 1: a request bound it, and the library, which did not see that, has the key from before
 };
 
 struct Cq {
@@ -114,6 +115,9 @@ struct Qp {
   std::vector<Receive> receives;
   /// So many requests behind one that failed when its answer came are carried out at the peer: they were under way.
   unsigned ahead = 0;
+  bool read_begun = false;       ///< its requester waits for the rest of a READ's answer, whatever comes
+  bool waits_for_end = false;    ///< its responder waits for the end of a message, for ever
+  std::vector<Send> kept;        ///< requests that were refused and lie in its queue
   std::optional<Receive> begun;  ///< taken by a message of which only the first packets came
 };
 
@@ -143,7 +147,7 @@ struct World {
   static T& at(std::vector<T>& table, Id id) {
     return table.at(static_cast<std::size_t>(id));
   }
-  /// The PD by which keys of a QP's receives are judged.
+  /// The PD of a QP's receives.
   Id receive_pd(const Qp& qp) const { return qp.settings.srq == nobody ? qp.pd : at(srqs, qp.settings.srq).pd; }
 };
 

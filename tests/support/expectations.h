@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace mtsim::test {
@@ -12,14 +13,22 @@ struct Expectation {
   std::string opposite;          ///< something that cannot come in its stead
 };
 
-/// Every word that a line of `text` expects under all rule sets (`expect=`).
-inline std::vector<Expectation> expectations(const std::string& text) {
+/// Every word that a line of `text` expects under `set`: by `expect.SET=`, or else by `expect=`.
+inline std::vector<Expectation> expectations(const std::string& text, const std::string& set = "ib") {
   std::vector<Expectation> out;
-  const std::string mark = " expect=";
-  for (std::size_t at = text.find(mark); at != std::string::npos; at = text.find(mark, at)) {
-    at += mark.size();
-    const auto line = 1 + static_cast<std::size_t>(std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(at), '\n'));
-    const std::size_t start = text.rfind('\n', at) + 1, operation = text.find(' ', start) + 1;
+  std::size_t line = 0;
+  for (std::size_t start = 0; start < text.size(); start = std::min(text.find('\n', start), text.size() - 1) + 1) {
+    ++line;
+    const std::string_view whole(text.data() + start, text.find('\n', start) - start);
+    const std::string own = " expect." + set + "=", common = " expect=";
+    std::size_t found = whole.find(own), mark = own.size();
+    if (found == std::string_view::npos) {
+      found = whole.find(common);
+      mark = common.size();
+    }
+    if (found == std::string_view::npos) continue;
+    std::size_t at = start + found + mark;
+    const std::size_t operation = text.find(' ', start) + 1;
     const std::string kind = text.substr(operation, text.find(' ', operation) - operation);
     const std::size_t end = text.find_first_of(" \n", at);
     while (at < end) {

@@ -35,11 +35,14 @@ void Process::remember_keys(const ibv_mr& mr) { by_lkey_[mr.lkey] = mr; }
 Progress Process::reg_mr(Thread thread, const verbs::RegMrRequest& request, Reply& reply, Caller&) {
   const Use<Pd> pd(pds_.find(request.pd));
   const auto access = to_ibv(request.access);
+  using enum verbs::Access;
+  const bool refused_by_rights =
+      !verbs::has(request.access, local_write) && (verbs::has(request.access, remote_write) || verbs::has(request.access, remote_atomic));
   const bool implicit = request.address.raw == 0 && request.length.raw == std::numeric_limits<std::uint64_t>::max();
   if (!pd) reply.error = EINVAL;
   else if (!access) reply.error = EOPNOTSUPP;
-  // Memory that is not the trace's is memory that its program has not mapped.
-  else if (request.length.raw != 0 && !implicit && !arena_.owns(request.address.raw, 1)) reply.error = EFAULT;
+  // Memory that is not the trace's is memory that its program has not mapped. Where the kernel refuses rights, it does not look at memory.
+  else if (request.length.raw != 0 && !implicit && !refused_by_rights && !arena_.owns(request.address.raw, 1)) reply.error = EFAULT;
   if (reply.error != 0) {
     called(thread, Kind::reg_mr, {now(), now()}, {reply.error, request.length, {}, 0, {}, {}});
     return Progress::done;

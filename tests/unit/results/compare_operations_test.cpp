@@ -179,9 +179,9 @@ TEST_CASE("rules that part ways as the statuses do are named, and no others") {
   CHECK(licence(difference(Opcode::recv, Status::LOC_PROT_ERR, Status::LOC_QP_OP_ERR), *ib, *rxe) ==
         "rxe-6.1 answers LOC_QP_OP_ERR where ib answers LOC_PROT_ERR (responder.receive_key)");
   CHECK(licence(difference(Opcode::recv, Status::WR_FLUSH_ERR, std::nullopt), *ib, *rxe) ==
-        "rxe-6.1 flushes no receives after an error of a request where ib does (requester.flushes_receives)");
+        "rxe-6.1 flushes no receives that are posted in ERR where ib does (responder.flushes_late_receives)");
   CHECK(licence(difference(Opcode::recv, std::nullopt, Status::WR_FLUSH_ERR), *rxe, *ib) ==
-        "rxe-6.1 flushes no receives after an error of a request where ib does (requester.flushes_receives)");
+        "rxe-6.1 flushes no receives that are posted in ERR where ib does (responder.flushes_late_receives)");
   // The other way round, an answer that no rule gives, the same set, a send that is missing.
   CHECK(licence(difference(Opcode::write, Status::LOC_QP_OP_ERR, Status::LOC_PROT_ERR), *ib, *rxe).empty());
   CHECK(licence(difference(Opcode::write, Status::SUCCESS, Status::REM_ACCESS_ERR), *ib, *rxe).empty());

@@ -354,7 +354,7 @@ TEST_CASE("rxe judges a window by the bounds of its MR, zero-based or not", "[ru
     const Grant grant = bound(bind, window, &region, 5, *rxe);
     const Wish wish{Key(0x201), 1, Access::remote_write, Iova(address), length, true, 5};
     const Verdict verdict = judge(&grant, wish);
-    return verdict == Verdict::granted ? judge(&region, through_window(grant.region, grant.shift, wish)) : verdict;
+    return verdict == Verdict::granted ? judge(&region, through_window(grant.region, grant.region_pd, grant.shift, wish)) : verdict;
   };
   CHECK(judged(0, KiB(4)) == Verdict::granted);
   CHECK(judged(0, KiB(56)) == Verdict::granted);  // to the end of the MR

@@ -92,9 +92,14 @@ TEST_CASE("capacities are granted as mlx5 rounds them", "[device]") {
   REQUIRE(SendCapacity::grant(1, 1, 220)->inline_bytes >= 220);
   REQUIRE_FALSE(SendCapacity::grant(32'768, 4, 0).has_value());
   REQUIRE_FALSE(SendCapacity::grant(1, 64, 0).has_value());
-  REQUIRE(user::CompletionQueue::granted_depth(1) == 2);
-  REQUIRE(user::CompletionQueue::granted_depth(255) == 256);
-  REQUIRE(user::CompletionQueue::granted_depth(256) == 512);
+  const verbs::Rules mlx5 = verbs::ib_rules();
+  REQUIRE(user::CompletionQueue::granted_depth(1, mlx5.posting) == 2);
+  REQUIRE(user::CompletionQueue::granted_depth(255, mlx5.posting) == 256);
+  REQUIRE(user::CompletionQueue::granted_depth(256, mlx5.posting) == 512);
+  const auto rxe = verbs::RuleSets::make("rxe-6.1");
+  REQUIRE(user::CompletionQueue::granted_depth(1, rxe->posting) == 1);
+  REQUIRE(user::CompletionQueue::granted_depth(255, rxe->posting) == 255);
+  REQUIRE(user::CompletionQueue::granted_depth(256, rxe->posting) == 511);
 }
 
 TEST_CASE("one post is one timed event, its WQE complete and its doorbell at the end", "[device]") {

@@ -60,7 +60,7 @@ TEST_CASE("an error of a request ends an RC QP, and the send queue alone of an u
       if (!rxe) CHECK_FALSE(flushed_by_error(type, true, rules).receives);
     }
     CHECK(flushed_by_error(QpType::rc, true, rules).sends);
-    CHECK(flushed_by_error(QpType::rc, true, rules).receives == (name != "rxe-6.1"));
+    CHECK(flushed_by_error(QpType::rc, true, rules).receives);
     CHECK(flushed_by_error(QpType::rc, false, rules).sends);
     CHECK(flushed_by_error(QpType::rc, false, rules).receives);
   }

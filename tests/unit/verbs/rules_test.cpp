@@ -72,7 +72,7 @@ TEST_CASE("the answers that were measured on rxe and siw", "[rule:8.10][rule:8.1
     const auto rxe = by_name(set(name));
     CHECK(rxe.at("responder.receive_too_short") == "remote operational / LOC_QP_OP_ERR / -");
     CHECK(rxe.at("responder.receive_key") == "remote operational / LOC_QP_OP_ERR / -");
-    CHECK(rxe.at("responder.key").find("remote access / - /") == 0);
+    CHECK(rxe.at("responder.key").find("remote access / REM_ACCESS_ERR /") == 0);
     CHECK(rxe.at("responder.raises_events") == "no");
     CHECK(rxe.at("windows.bounds") == "no");
     CHECK(rxe.at("windows.bound_dereg") == "EINVAL");

@@ -82,7 +82,7 @@ std::set<BindCheck> broken(const Case& c) {
 }
 
 BindCheck check(const Case& c) {
-  return check_bind(c.bind, c.window_known ? &c.window : nullptr, c.region_known ? &c.region : nullptr, c.qp_pd);
+  return check_bind(c.bind, c.window_known ? &c.window : nullptr, c.region_known ? &c.region : nullptr, c.qp_pd, ib_rules());
 }
 
 }  // namespace
@@ -125,7 +125,8 @@ TEST_CASE("a bound window opens its bytes, with its rights, to those whom its ty
     const std::uint64_t meant = c.bind.address.raw - 3 + random() % (c.bind.length.raw % 0x4000 + 6), length = 1 + random() % 4;
     const Wish wish{window.key, c.window.pd, right, Iova(meant - origin), Bytes(length), true, qpn};
     const Verdict first = judge(&window, wish);
-    const bool got = first == Verdict::granted && judge(&c.region, through_window(window.region, window.shift, wish)) == Verdict::granted;
+    const bool got = first == Verdict::granted &&
+                     judge(&c.region, through_window(window.region, window.region_pd, window.shift, wish)) == Verdict::granted;
     const Wide low = bounds ? c.bind.address.raw : 0x10000, high = bounds ? low + c.bind.length.raw : 0x14000;
     bool expected = !empty && flag(c.bind.access, right) && meant >= low && Wide(meant) + length <= high;
     if (c.window.kind == KeyKind::window_2 && qpn != 77) expected = false;
@@ -159,13 +160,13 @@ TEST_CASE("a new window opens nothing, and an unbound one nothing more", "[rule:
   region.access = Access::mw_bind | Access::local_write;
   region.length = Bytes(100);
   Bind bind{Key(0x500), Key(0x501), Key(0x700), Iova(), Bytes(10), Access::remote_write, true};
-  REQUIRE(check_bind(bind, &window, &region, 3) == BindCheck::none);
+  REQUIRE(check_bind(bind, &window, &region, 3, rules) == BindCheck::none);
   window = bound(bind, window, &region, 0, rules);
   CHECK(opens(1));
   // Bound anew, to nothing: an unbinding. Neither the old key nor the new one opens anything.
   const Grant before = window;
   bind = {Key(0x501), Key(0x502), Key(0), Iova(), Bytes(), Access::none, true};
-  REQUIRE(check_bind(bind, &window, nullptr, 3) == BindCheck::none);
+  REQUIRE(check_bind(bind, &window, nullptr, 3, rules) == BindCheck::none);
   window = bound(bind, window, nullptr, 0, rules);
   CHECK_FALSE(opens(1));
   CHECK(judge(&window, {before.key, 3, Access::remote_write, Iova(), Bytes(1), true, 0}) == Verdict::wrong_variant);
@@ -188,7 +189,7 @@ TEST_CASE("only windows of type 2 can be invalidated, by the QP that they are bo
     const bool known = random() % 8 != 0;
     const Key key(random() % 8 ? 0x500 : 0x501);
     const std::uint32_t qpn = random() % 4 ? 5 : 6;
-    const InvalidateCheck got = check_invalidate(known ? &grant : nullptr, key, 0, qpn);
+    const InvalidateCheck got = check_invalidate(known ? &grant : nullptr, key, 0, qpn, ib_rules());
     const InvalidateCheck expected = !known || key.raw != 0x500        ? InvalidateCheck::key
                                      : grant.kind != KeyKind::window_2 ? InvalidateCheck::kind
                                      : grant.pd != 0                   ? InvalidateCheck::pd
@@ -207,7 +208,8 @@ TEST_CASE("only windows of type 2 can be invalidated, by the QP that they are bo
     region.valid = true;
     region.access = Access::mw_bind | Access::local_write;
     region.length = Bytes(100);
-    REQUIRE(check_bind({after.key, Key(0x502), region.key, Iova(), Bytes(5), Access::remote_write}, &after, &region, 0) == BindCheck::none);
+    REQUIRE(check_bind({after.key, Key(0x502), region.key, Iova(), Bytes(5), Access::remote_write}, &after, &region, 0, ib_rules()) ==
+            BindCheck::none);
   }
   CHECK(allowed > 1000);
 }
@@ -222,7 +224,7 @@ TEST_CASE("a window whose MR is gone, or whose MR has another key by now, opens 
   const Grant window = bound(bind, unbound(Key(0x500), 0, 1), &region, 0, ib_rules());
   const Wish wish{Key(0x501), 0, Access::remote_read, Iova(2), Bytes(8), true, 0};
   REQUIRE(judge(&window, wish) == Verdict::granted);
-  const Wish through = through_window(window.region, window.shift, wish);
+  const Wish through = through_window(window.region, window.region_pd, window.shift, wish);
   CHECK(judge(&region, through) == Verdict::granted);
   CHECK(judge(nullptr, through) == Verdict::no_such_key);
   region.valid = false;
@@ -240,7 +242,7 @@ TEST_CASE("an MR without any remote right of its own can be opened by a window",
   const Grant window = unbound(Key(0x500), 0, 1);
   const auto allows = [&](Access mr, Access mw) {
     region.access = mr;
-    return check_bind({window.key, Key(0x501), region.key, Iova(), Bytes(10), mw, true}, &window, &region, 0);
+    return check_bind({window.key, Key(0x501), region.key, Iova(), Bytes(10), mw, true}, &window, &region, 0, ib_rules());
   };
   CHECK(allows(Access::mw_bind, Access::remote_read) == BindCheck::none);
   CHECK(allows(Access::mw_bind, Access::remote_write) == BindCheck::region_write);
