@@ -57,7 +57,9 @@ def build(folder, series, work, say):
         file.write(text.replace("/usr/src/", f"{root}/usr/src/"))
     place = os.path.join(work, "siw")
     take_source(source, place)
-    words = ["make", "-C", tree, f"M={place}", "CONFIG_RDMA_SIW=m", f"-j{os.cpu_count()}", "modules"]
+    # Without types for BPF, which would take another program to write.
+    options = ["CONFIG_RDMA_SIW=m", "CONFIG_DEBUG_INFO_BTF_MODULES=", f"-j{os.cpu_count()}"]
+    words = ["make", "-C", tree, f"M={place}", *options, "modules"]
     made = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
     module = os.path.join(place, "siw.ko")
     if made.returncode != 0 or not os.path.exists(module):
