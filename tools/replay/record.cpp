@@ -113,7 +113,14 @@ verbs::Completion Record::completed(std::uint32_t host, std::uint64_t wr, verbs:
   out.wr = wr;
   out.status = status;
   const auto found = h.requests.find(wr);
-  if (found == h.requests.end()) return out;
+  if (found == h.requests.end()) {
+    if (const auto kept = h.refused.find(wr); kept != h.refused.end()) {
+      out.opcode = kept->second.opcode;
+      end(host, wr, kept->second, qpn, status, kept->second.bytes, at, true);
+      h.refused.erase(kept);
+    }
+    return out;
+  }
   const Request request = found->second;
   out.opcode = request.opcode;
   if (request.side != Side::send && status == verbs::Status::SUCCESS) out.bytes = bytes;

@@ -69,6 +69,10 @@ class Record {
   // Requests. A queue is one of a QP's, or a shared one: its handle there; sends, receives and shared receives are told apart.
   enum class Side : std::uint8_t { send, receive, shared };
   void posted(std::uint32_t host, Side side, verbs::Handle queue, std::uint64_t wr, verbs::Opcode opcode, std::uint64_t bytes, Timed timed);
+  /// A post refused it. Some devices keep it in their queue all the same, and complete it later.
+  void refused(std::uint32_t host, verbs::Handle queue, std::uint64_t wr, verbs::Opcode opcode, std::uint64_t bytes, Timed timed) {
+    hosts_[host].refused[wr] = {Side::send, queue, opcode, bytes, timed};
+  }
   /// Fills in what the request was. Requests posted before it that asked for no completion have ended too.
   verbs::Completion completed(std::uint32_t host, std::uint64_t wr, verbs::Status status, std::uint32_t bytes, std::uint32_t qpn, Time at);
   void name_qp(std::uint32_t host, verbs::Handle qp, std::uint32_t qpn) { hosts_[host].qpns[qp] = qpn; }
@@ -91,7 +95,7 @@ class Record {
     Timed post;
   };
   struct Host {
-    std::unordered_map<std::uint64_t, Request> requests;
+    std::unordered_map<std::uint64_t, Request> requests, refused;
     std::map<verbs::Handle, std::deque<std::uint64_t>> sends, receives;  ///< by QP, in order
     std::map<verbs::Handle, std::uint32_t> qpns;
     std::map<std::uint32_t, std::string> qp_names;  ///< by number
