@@ -189,8 +189,7 @@ Progress Process::create_srq(Thread thread, const verbs::CreateSrqRequest& reque
 }
 
 Progress Process::destroy_srq(Thread thread, Handle handle, Reply& reply, Caller&) {
-  if (destroy(thread, Kind::destroy_srq, srqs_, handle, reply, [](const Srq& srq) { return ibv_destroy_srq(srq.srq); }))
-    record().forget_shared(number_, handle);
+  destroy(thread, Kind::destroy_srq, srqs_, handle, reply, [](const Srq& srq) { return ibv_destroy_srq(srq.srq); });
   return Progress::done;
 }
 

@@ -71,7 +71,7 @@ class Record {
   void posted(std::uint32_t host, Side side, verbs::Handle queue, std::uint64_t wr, verbs::Opcode opcode, std::uint64_t bytes, Timed timed);
   /// A post refused it. Some devices keep it in their queue all the same, and complete it later.
   void refused(std::uint32_t host, verbs::Handle queue, std::uint64_t wr, verbs::Opcode opcode, std::uint64_t bytes, Timed timed) {
-    hosts_[host].refused[wr] = {Side::send, queue, opcode, bytes, timed};
+    hosts_[host].refused[wr] = {Side::send, queue, opcode, bytes, timed, true};
   }
   /// Fills in what the request was. Requests posted before it that asked for no completion have ended too.
   verbs::Completion completed(std::uint32_t host, std::uint64_t wr, verbs::Status status, std::uint32_t bytes, std::uint32_t qpn, Time at);
@@ -80,8 +80,6 @@ class Record {
   /// What is under way in the queues of a QP does not complete any more: it was destroyed or reset. `done`: what asked for no completion
   /// has succeeded.
   void forget(std::uint32_t host, verbs::Handle qp, bool done, Time at);
-  /// The same of a shared receive queue.
-  void forget_shared(std::uint32_t host, verbs::Handle srq);
 
   /// Operations, completions, registrations and calls of all this.
   void fill(results::Report& report) const;
@@ -93,6 +91,7 @@ class Record {
     verbs::Opcode opcode = verbs::Opcode::write;
     std::uint64_t bytes = 0;
     Timed post;
+    bool orphan = false;  ///< its queue is gone; its completion may still lie in a CQ
   };
   struct Host {
     std::unordered_map<std::uint64_t, Request> requests, refused;
