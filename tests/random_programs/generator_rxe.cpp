@@ -5,6 +5,7 @@
 //   program knows of them by number.
 // - A retry carries binds out again, and a request that waits for those before it may miss that they are done: binds, invalidations and
 //   fences find nothing outstanding.
+// - A request that fails at home ends the retries of those before it, which then never complete: it finds nothing outstanding either.
 // - Receives posted in ERR wait until it is set again; those that were there are flushed in the kernel's own time, and are let pass first.
 // - Invalidating a window that is free brings the kernel down.
 #include <algorithm>
@@ -26,6 +27,8 @@ void for_rxe(Options& options) {
 bool Generator::rxe_is_sure(const Flow& flow, const Operation& o, const Course& course) const {
   if (!affordable(course)) return false;
   if (waits_for_others(o) && flow.outstanding) return false;
+  // Rule 7.23: a request before it that has no answer yet would never end, also one that fails, though the rest is to be flushed.
+  if (flow.outstanding && oracle_.fails_at_home(o)) return false;
   // Retries for want of a receive have been seen to stop with other requests about.
   if (course.status == "RNR_RETRY_EXC_ERR" && flow.outstanding) return false;
   if (o.opcode == Opcode::local_inv && !rxe_may_invalidate(o)) return false;
