@@ -23,15 +23,17 @@ class Counts {
     if (fresh) rows_.push_back({name, 0, 0});
     rows_[at->second].*side += n * (side == &CountRow::a ? times_a_ : times_b_);
   }
-  void add(const Report& r, std::uint64_t CountRow::*side) {
+  /// `operations`: also those by opcode.
+  void add(const Report& r, std::uint64_t CountRow::*side, bool operations) {
     for (unsigned s = 0; s < r.completions.size(); ++s)
       if (r.completions[s] != 0) add(fmt::format("completions {}", verbs::name(verbs::Status(s))), side, r.completions[s]);
-    for (const OperationStats& o : r.operations) {
-      const std::string name(verbs::name(o.opcode));
-      add(name + " posted", side, o.posted);
-      add(name + " completed", side, o.completed);
-      add(name + " bytes", side, o.bytes.raw);
-    }
+    if (operations)
+      for (const OperationStats& o : r.operations) {
+        const std::string name(verbs::name(o.opcode));
+        add(name + " posted", side, o.posted);
+        add(name + " completed", side, o.completed);
+        add(name + " bytes", side, o.bytes.raw);
+      }
     for (const auto& [call, by_errno] : r.failed_calls)
       for (const auto& [error, n] : by_errno) add(fmt::format("failed {} {}", call, verbs::errno_name(error)), side, n);
     calls("reg_mr", r.registration.reg_mr, side);
@@ -176,8 +178,11 @@ Comparison compare(const ComparedSide& a, const Report& report_a, const Compared
   }
   const bool same_runs = out.a.runs == out.b.runs;
   Counts counts(same_runs ? 1 : out.b.runs, same_runs ? 1 : out.a.runs);
-  counts.add(report_a, &CountRow::a);
-  counts.add(report_b, &CountRow::b);
+  // Of a device the operations are those that are known to have ended, and they are compared one by one.
+  const bool measured = !report_a.measured_on.empty() || !report_b.measured_on.empty();
+  const bool by_opcode = !(measured && out.operations);
+  counts.add(report_a, &CountRow::a, by_opcode);
+  counts.add(report_b, &CountRow::b, by_opcode);
   out.counts = std::move(counts).rows();
   if (out.operations) add_operations(out.times, *out.operations);
   else add_latencies(out.times, report_a, report_b);

@@ -140,11 +140,15 @@ void compare_times(Rows a, Rows b, const Matching& matching, OperationsCompariso
 
 unsigned size_class_of(std::uint64_t bytes) { return bytes <= 1 ? 0 : static_cast<unsigned>(std::bit_width(bytes - 1)); }
 
-OperationsComparison compare_operations(Rows a, Rows b, const Names& names) {
+OperationsComparison compare_operations(Rows a, Rows b, const Names& names, bool measured) {
   OperationsComparison out;
   out.rows_a = a.size();
   out.rows_b = b.size();
-  const Matching matching = match(a, b);
+  Matching matching = match(a, b);
+  if (measured) {
+    std::erase_if(matching.only_a, [&](std::uint32_t row) { return !a[row].cqe; });
+    std::erase_if(matching.only_b, [&](std::uint32_t row) { return !b[row].cqe; });
+  }
   out.matched = matching.both.size();
   out.only_a_total = matching.only_a.size();
   out.only_b_total = matching.only_b.size();

@@ -70,7 +70,10 @@ inline constexpr std::size_t differences_listed = 20;
 
 /// Rows are one operation where host and number (wr) are the same; where one file has a number several times, the first with the first and
 /// so on. Both must be in the order in which operations ended, and from read_operations() with the same `names`.
-OperationsComparison compare_operations(std::span<const OperationRow> a, std::span<const OperationRow> b, const Names& names);
+/// `measured`: one side is a device, and what became of a request of which no completion told is not known there: such a row may stand
+/// alone.
+OperationsComparison compare_operations(std::span<const OperationRow> a, std::span<const OperationRow> b, const Names& names,
+                                        bool measured = false);
 
 /// The class of OperationTimes of so many bytes.
 unsigned size_class_of(std::uint64_t bytes);

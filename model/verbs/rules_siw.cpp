@@ -33,8 +33,8 @@ std::unique_ptr<Rules> make() {
     rules->evidence.push_back({field, measured});
   for (const char* field :
        {"posting.receive_in_reset", "posting.queue_full", "posting.send_elements", "posting.receive_elements", "posting.lacks"})
-    rules->evidence.push_back({field, "rdma-core providers/siw, siw_post_send and siw_post_recv"});
-  rules->evidence.push_back({"posting.send_below_rts", "Linux sw/siw/siw_verbs.c, siw_post_send"});
+    rules->evidence.push_back({field, "measured on siw of Linux 6.1; rdma-core providers/siw, siw_post_send and siw_post_recv"});
+  rules->evidence.push_back({"posting.send_below_rts", "measured on siw of Linux 6.1; Linux sw/siw/siw_verbs.c, siw_post_send"});
   return rules;
 }
 

@@ -94,8 +94,9 @@ int compare(const CompareArguments& arguments) {
   };
   results::ComparedSide of_a = side(arguments.a, a.name), of_b = side(arguments.b, b.name);
   if (!arguments.rules.empty()) of_b.rules = arguments.rules;
+  const bool measured = !a.report.measured_on.empty() || !b.report.measured_on.empty();
   std::optional<results::OperationsComparison> compared;
-  if (operations) compared = results::compare_operations(rows_a, rows_b, names);
+  if (operations) compared = results::compare_operations(rows_a, rows_b, names, measured);
   const results::Comparison comparison = results::compare(of_a, a.report, of_b, b.report, std::move(compared));
 
   const bool to_stdout = arguments.json == "-";

@@ -7,10 +7,11 @@ BUSYBOX = "/bin/busybox"
 INIT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "init")
 
 
-def archive(kernel, job, command):
+def archive(kernel, job, command, siw=None):
     """cpio archive (newc) as the kernel unpacks it.
 
-    kernel: folder as kernel.prepare() makes it; job: text of /job, which init reads; command: text of /command, a shell script.
+    kernel: folder as kernel.prepare() makes it; job: text of /job, which init reads; command: text of /command, a shell script;
+    siw: path of a module that /modules/order does not name.
     """
     entries = [(name, 0o040755, b"") for name in ("bin", "dev", "proc", "sys", "modules")]
     entries.append(("bin/busybox", 0o100755, contents(BUSYBOX)))
@@ -18,6 +19,8 @@ def archive(kernel, job, command):
     modules = os.path.join(kernel, "modules")
     for name in sorted(os.listdir(modules)):
         entries.append((f"modules/{name}", 0o100644, contents(os.path.join(modules, name))))
+    if siw:
+        entries.append(("modules/siw.ko", 0o100644, contents(siw)))
     entries.append(("job", 0o100644, os.fsencode(job)))
     entries.append(("command", 0o100755, os.fsencode(command)))
     entries.append(("TRAILER!!!", 0, b""))

@@ -4,6 +4,7 @@ A folder of the cache holds `vmlinux` (the kernel unpacked), `modules/NAME.ko`, 
 needs) and `release`. A folder is made under another name and renamed, so it is whole or not there.
 """
 
+import contextlib
 import fcntl
 import hashlib
 import lzma
@@ -15,9 +16,10 @@ import subprocess
 import tarfile
 import tempfile
 
-# Those that a kernel has built in, or has no more, are left out. crc32_generic: rdma_rxe asks for it by name when a device is added.
+# Those that a kernel has built in, or has no more, are left out. crc32_generic: rdma_rxe asks for it by name when a device is added,
+# libcrc32c, which siw needs, for the other when it is loaded.
 MODULES = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "virtio_net", "dummy", "crc32_generic", "ib_uverbs", "rdma_ucm")
-MODULES += ("rdma_rxe",)
+MODULES += ("rdma_rxe", "crc32c_generic", "libcrc32c")
 # Where these and what they need are among the 4000 of a package.
 PLACES = re.compile(r"/kernel/(arch|crypto|lib|net|fs/(9p|netfs|fscache|configfs)|drivers/(infiniband|net|char|virtio))/")
 SERIES = ("6.1", "6.12")
@@ -32,14 +34,10 @@ def cache_folder():
     return os.path.join(base, "mtsim", "rdma-vm")
 
 
-def prepare(series, update=False, say=lambda text: None):
-    """Folder with the kernel of a series (one of SERIES), fetched if the cache has none or a newer one is asked for."""
+@contextlib.contextmanager
+def locked_cache():
+    """The cache folder, made if there is none, with nobody else at work in it."""
     cache = cache_folder()
-    # Another choice of modules needs another look into the package.
-    name = f"{series}-{hashlib.sha256(' '.join(MODULES).encode()).hexdigest()[:8]}"
-    folder = os.path.join(cache, name)
-    if os.path.isdir(folder) and not update:
-        return folder
     try:
         os.makedirs(cache, exist_ok=True)
         lock = open(os.path.join(cache, "lock"), "w", encoding="utf-8")
@@ -48,27 +46,44 @@ def prepare(series, update=False, say=lambda text: None):
     with lock:
         # Of two runs at once the second waits and finds the work done.
         fcntl.flock(lock, fcntl.LOCK_EX)
+        yield cache
+
+
+@contextlib.contextmanager
+def work_folder(cache):
+    work = tempfile.mkdtemp(prefix="new-", dir=cache)
+    try:
+        yield work
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+
+
+def prepare(series, update=False, say=lambda text: None):
+    """Folder with the kernel of a series (one of SERIES), fetched if the cache has none or a newer one is asked for."""
+    # Another choice of modules needs another look into the package.
+    name = f"{series}-{hashlib.sha256(' '.join(MODULES).encode()).hexdigest()[:8]}"
+    folder = os.path.join(cache_folder(), name)
+    if os.path.isdir(folder) and not update:
+        return folder
+    with locked_cache() as cache:
         if os.path.isdir(folder) and not update:
             return folder
-        work = tempfile.mkdtemp(prefix="new-", dir=cache)
-        try:
-            package = download(series, work, say)
+        with work_folder(cache) as work:
+            [package] = download(lambda options: package_names(series, options), work, say)
             say(f"unpacking {os.path.basename(package)}")
             made = os.path.join(work, "made")
             unpack(package, made)
             if os.path.isdir(folder):
                 os.rename(folder, os.path.join(work, "old"))
             os.rename(made, folder)
-        finally:
-            shutil.rmtree(work, ignore_errors=True)
         for other in os.listdir(cache):
             if other.startswith(series + "-") and other != name:
                 shutil.rmtree(os.path.join(cache, other), ignore_errors=True)
     return folder
 
 
-def download(series, work, say):
-    """Path of the kernel's package, downloaded into the folder `work`."""
+def download(choose, work, say):
+    """Paths of packages, downloaded into the folder `work`. choose(options of apt): their names, or throws Unavailable."""
     if not shutil.which("apt-get"):
         raise Unavailable("the kernel comes from Debian by apt-get, which is not here")
     # Lists of one's own when the host's are old or absent: this needs no root and changes nothing on the host.
@@ -77,26 +92,28 @@ def download(series, work, say):
     own_lists += ["-oDir::State::status=/var/lib/dpkg/status"]
     reasons = []
     for options in ([], own_lists):
-        if options:
+        if options and not os.path.isdir(state):
             say("fetching package lists")
             os.makedirs(os.path.join(state, "lists", "partial"))
             os.makedirs(os.path.join(state, "cache", "archives", "partial"))
             subprocess.run(["apt-get", *options, "-qq", "update"], capture_output=True, check=False)
-        name = package_name(series, options)
-        if not name:
-            reasons.append(f"apt knows no kernel {series} for amd64")
+        try:
+            names = choose(options)
+        except Unavailable as error:
+            reasons.append(str(error))
             continue
-        say(f"fetching {name}")
-        result = subprocess.run(["apt-get", *options, "-qq", "download", name], cwd=work, capture_output=True, text=True, check=False)
-        packages = [file for file in os.listdir(work) if file.endswith(".deb")]
-        if result.returncode == 0 and packages:
-            return os.path.join(work, packages[0])
-        reasons.append(f"{name} cannot be downloaded: {result.stderr.strip()}")
+        say(f"fetching {', '.join(name.split('=')[0] for name in names)}")
+        folder = tempfile.mkdtemp(prefix="packages-", dir=work)
+        result = subprocess.run(["apt-get", *options, "-qq", "download", *names], cwd=folder, capture_output=True, text=True, check=False)
+        packages = [os.path.join(folder, file) for file in sorted(os.listdir(folder)) if file.endswith(".deb")]
+        if result.returncode == 0 and len(packages) == len(names):
+            return packages
+        reasons.append(f"{', '.join(names)} cannot be downloaded: {result.stderr.strip()}")
     raise Unavailable("; then, with new package lists, ".join(reasons))
 
 
-def package_name(series, options):
-    """Name of the newest package of a kernel series that apt knows, or None. The name moves with the kernel's ABI."""
+def package_names(series, options):
+    """The newest package of a kernel series that apt knows, alone in a list. Its name moves with the kernel's ABI."""
     escaped = re.escape(series)
     wanted = re.compile(rf"linux-image-{escaped}\.\d+(-\d+|\+deb\d+)-amd64")
 
@@ -105,10 +122,12 @@ def package_name(series, options):
 
     for word in ask("depends", "linux-image-amd64").split():
         if wanted.fullmatch(word):
-            return word
+            return [word]
     names = [line.split(" ")[0] for line in ask("search", "--names-only", f"^linux-image-{escaped}").splitlines()]
     names = [name for name in names if wanted.fullmatch(name)]
-    return max(names, key=lambda name: [int(number) for number in re.findall(r"\d+", name)], default=None)
+    if not names:
+        raise Unavailable(f"apt knows no kernel {series} for amd64")
+    return [max(names, key=lambda name: [int(number) for number in re.findall(r"\d+", name)])]
 
 
 def unpack(package, folder):

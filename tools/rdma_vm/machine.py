@@ -64,6 +64,7 @@ class Machine:
                 "hugepages": options.hugepages,
                 "memlock": options.memlock,
                 "rdma": options.rdma,
+                "driver": "siw" if options.siw else "rxe",
                 "root_options": ROOT_OPTIONS,
                 "share_options": SHARE_OPTIONS,
                 "one_stream": "yes" if options.one_stream else "",
@@ -79,7 +80,7 @@ class Machine:
         # A file without a name: nothing is left behind, however this ends.
         image = os.memfd_create("initramfs")
         with open(image, "wb", closefd=False) as file:
-            file.write(initramfs.archive(kernel, job, text))
+            file.write(initramfs.archive(kernel, job, text, options.siw))
         descriptors = [end.fileno() for end in theirs.values()] + [image] + ([network.fileno()] if network else [])
         self.process = subprocess.Popen(
             # The kernel ends qemu when we are ended without a chance to do so.

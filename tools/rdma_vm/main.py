@@ -12,6 +12,7 @@ import time
 
 import kernel
 import machine
+import siw
 
 USER_ERROR, TIMED_OUT, UNAVAILABLE, FAILED = 2, 124, 77, 125
 # After the command of one of two machines failed, the other's gets so many seconds to find out.
@@ -25,7 +26,7 @@ host's files at their own paths, read-only but for the current folder and each -
 """
 EPILOG = """\
 With --hosts 2, a lone `:` parts the command of the first machine from that of the second. Each finds RDMA_VM_HOST (1 or 2),
-RDMA_VM_ADDRESS and RDMA_VM_PEER (addresses of its own rxe0 and of the other's) in its environment.
+RDMA_VM_ADDRESS and RDMA_VM_PEER (addresses of its own device and of the other's) in its environment.
 
 Exit status: that of COMMAND (with two machines, the first that is not 0), or 2: wrong use; 77: what it needs cannot be had here;
 124: --time was over; 125: the machine failed. docs/real-verbs.md tells more.
@@ -74,6 +75,7 @@ def parse(arguments):
     add("--memlock", type=memlock, default="unlimited", metavar="KB", help="RLIMIT_MEMLOCK (unlimited)")
     add("--mtu", type=whole(1280, 65000), default=1500, metavar="BYTES", help="of the network card; 4200 gives a path MTU of 4096 (1500)")
     add("--kernel", choices=kernel.SERIES, default=kernel.SERIES[0], help="series of Debian's kernel (6.1)")
+    add("--siw", action="store_true", help="iWARP in software, device siw0, instead of rxe0; its module is built once for each kernel")
     add("--update", action="store_true", help="fetch the newest kernel of the series, even if the cache has one")
     add("--count", action="store_true", help="time inside is a count of instructions, 2 ns each, whatever else the host does")
     add("--kvm", action="store_true", help="let the processor's virtualization run the machine, not emulation")
@@ -232,6 +234,7 @@ def run(options):
     """Exit status of the command line's commands."""
     check_host()
     folder = kernel.prepare(options.kernel, options.update, say)
+    options.siw = siw.prepare(folder, options.kernel, say) if options.siw else None
     if options.check:
         return 0
     deadline = time.monotonic() + options.time

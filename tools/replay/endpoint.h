@@ -15,12 +15,14 @@ struct QpAddress {
   std::uint32_t qpn = 0;
   std::uint32_t mtu = 0;  ///< ibv_mtu of its path at most
   std::uint16_t lid = 0;
-  std::uint8_t gid[16]{};
+  std::uint16_t port = 0;  ///< iWARP: where it waits for the other; 0: it comes itself
+  std::uint8_t gid[16]{};  ///< where it waits: an IP address
 };
 
 class Endpoint {
  public:
-  /// Of a QP that is in RESET or INIT, which is where connections begin; nothing for any other. Needs the turn, which it may pass.
+  /// Of a QP that is in RESET or INIT, which is where connections begin; nothing for any other. One of an iWARP device waits there from
+  /// now on. Needs the turn, which it may pass.
   virtual std::optional<QpAddress> path_to(verbs::Handle qp) = 0;
   /// Takes the QP to RTS with that peer; 0 or an errno. The same.
   virtual int bring_up(verbs::Handle qp, const QpAddress& peer) = 0;

@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "connection.h"
 
 namespace mtsim::replay {
 namespace {
@@ -87,6 +88,8 @@ Nic::Nic(const std::string& name, std::uint8_t port, int gid) : name_(name), por
     }
   }
   if (!context_) refuse(name);
+  if (iwarp() && !has_connection_manager())
+    throw UserError(fmt::format("RDMA device '{}' is an iWARP device, and this mtsim was built without librdmacm", name));
   // Of several threads that see an event come, one gets it.
   fcntl(context_->async_fd, F_SETFL, fcntl(context_->async_fd, F_GETFL) | O_NONBLOCK);
   if (const int error = ibv_query_device(context(), &attributes_); error != 0)
@@ -115,8 +118,9 @@ std::string driver_of(const std::string& device) {
   const auto link = std::filesystem::read_symlink(folder / "device" / "driver", error);
   if (!error) return link.filename().string();
   // Software devices belong to no bus; their node descriptions are their drivers' (rxe: `rxe` or the host's name, so the name counts too).
-  for (const std::string driver : {"rxe", "siw"})
-    if (device.starts_with(driver) || first_line(folder / "node_desc").starts_with(driver)) return driver;
+  const std::string description = first_line(folder / "node_desc");
+  for (const auto& [driver, says] : {std::pair("rxe", "rxe"), std::pair("siw", "Software iWARP")})
+    if (device.starts_with(driver) || description.starts_with(says)) return driver;
   return {};
 }
 

@@ -25,6 +25,7 @@ class Nic {
   std::uint8_t port() const { return port_; }
   int gid_index() const { return gid_index_; }
   const ibv_gid& gid() const { return gid_; }
+  bool iwarp() const { return context_->device->transport_type == IBV_TRANSPORT_IWARP; }
   const ibv_port_attr& port_attributes() const { return port_attributes_; }
   const ibv_device_attr& attributes() const { return attributes_; }
   /// The next asynchronous event, to be acknowledged; false when none came in that time.

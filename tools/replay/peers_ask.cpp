@@ -11,7 +11,7 @@ namespace mtsim::replay {
 namespace {
 
 nlohmann::json to_json(const QpAddress& a) {
-  nlohmann::json out{a.qpn, a.mtu, a.lid};
+  nlohmann::json out{a.qpn, a.mtu, a.lid, a.port};
   for (const std::uint8_t byte : a.gid) out.push_back(byte);
   return out;
 }
@@ -21,7 +21,8 @@ QpAddress address_of(const nlohmann::json& j) {
   a.qpn = j.at(0);
   a.mtu = j.at(1);
   a.lid = j.at(2);
-  for (std::size_t i = 0; i < std::size(a.gid); ++i) a.gid[i] = j.at(3 + i);
+  a.port = j.at(3);
+  for (std::size_t i = 0; i < std::size(a.gid); ++i) a.gid[i] = j.at(4 + i);
   return a;
 }
 

@@ -33,7 +33,10 @@ Process::Process(Surroundings& surroundings, std::uint32_t number, std::uint32_t
 Process::~Process() {
   // In the order in which nothing is in the way. Windows go before their QPs: some kernels wait long for those of a destroyed QP.
   mws_.for_each([](Handle, Mw& mw) { ibv_dealloc_mw(mw.mw); });
-  qps_.for_each([](Handle, Qp& qp) { ibv_destroy_qp(qp.qp); });
+  qps_.for_each([](Handle, Qp& qp) {
+    ibv_destroy_qp(qp.qp);
+    qp.connection.reset();
+  });
   srqs_.for_each([](Handle, Srq& srq) { ibv_destroy_srq(srq.srq); });
   mrs_.for_each([](Handle, Mr& mr) { ibv_dereg_mr(mr.mr); });
   cqs_.for_each([](Handle, Cq& cq) {
@@ -143,7 +146,9 @@ void Process::finish() {
   qps_.for_each([&](Handle handle, Qp& qp) {
     ibv_qp_attr attributes{};
     ibv_qp_init_attr made{};
-    const bool up = ibv_query_qp(qp.qp, &attributes, IBV_QP_STATE, &made) == 0 && attributes.qp_state == IBV_QPS_RTS;
+    bool up = ibv_query_qp(qp.qp, &attributes, IBV_QP_STATE, &made) == 0 && attributes.qp_state == IBV_QPS_RTS;
+    // siw says RESET whatever the state is.
+    if (qp.connection) up = qp.connection->up();
     record().forget(number_, handle, up, at);
   });
 }

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "arena.h"
+#include "connection.h"
 #include "endpoint.h"
 #include "handles.h"
 #include "nic.h"
@@ -128,6 +129,7 @@ class Process final : public verbs::Device, public Endpoint {
     ibv_qp* qp = nullptr;
     std::uint32_t nic = 0;
     verbs::CreateQpRequest asked;
+    std::unique_ptr<Connection> connection{};  ///< of an iWARP device
   };
   /// A real call, away; when it began and ended.
   template <class Call>
@@ -178,6 +180,20 @@ class Process final : public verbs::Device, public Endpoint {
   int to_init(const Qp& qp) const;
   int to_rtr(const Qp& qp, const QpAddress& peer) const;
   int to_rts(const Qp& qp) const;
+  /// path_to() for the side that begins the connection.
+  std::optional<QpAddress> address_of(const Qp& qp) const;
+
+  // iWARP: see Connection. Each needs the turn and passes it; 0 or an errno.
+  Connection::Own own_of(const Qp& qp) const;
+  /// Gives the QP a connection that is not there yet; refused if it has one that is.
+  int renew(Qp& qp);
+  template <class Step>
+  int with_connection(Qp& qp, Step step);
+  void drop(std::unique_ptr<Connection> connection);
+  int listen_for(Qp& qp, QpAddress& address);
+  int bring_up_iwarp(Qp& qp, const QpAddress& peer);
+  /// Ends what bring_up() began when the other side's has given `error`.
+  int conclude(Handle qp, int error);
 
   Surroundings& around_;
   const std::uint32_t number_;

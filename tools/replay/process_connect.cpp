@@ -89,28 +89,35 @@ int Process::to_rts(const Qp& qp) const {
   return errno_of(ibv_modify_qp(qp.qp, &a, mask));
 }
 
-std::optional<QpAddress> Process::path_to(Handle handle) {
-  const Use<Qp> qp(qps_.find(handle));
-  if (!qp) return std::nullopt;
+std::optional<QpAddress> Process::address_of(const Qp& qp) const {
   QpState state{};
   int error = 0;
   {
     const Turn::Away elsewhere(turn());
-    error = state_of(qp->qp, state);
+    error = state_of(qp.qp, state);
   }
   if (error != 0 || (state != QpState::reset && state != QpState::init)) return std::nullopt;
-  const Nic& nic = *nics_[qp->nic];
+  const Nic& nic = *nics_[qp.nic];
   QpAddress address;
-  address.qpn = qp->qp->qp_num;
+  address.qpn = qp.qp->qp_num;
   address.mtu = nic.port_attributes().active_mtu;
   address.lid = nic.port_attributes().lid;
   std::memcpy(address.gid, nic.gid().raw, sizeof address.gid);
   return address;
 }
 
+std::optional<QpAddress> Process::path_to(Handle handle) {
+  const Use<Qp> qp(qps_.find(handle));
+  auto address = qp ? address_of(*qp) : std::nullopt;
+  if (address && nics_[qp->nic]->iwarp() && listen_for(*qp, *address) != 0) return std::nullopt;
+  return address;
+}
+
 int Process::bring_up(Handle handle, const QpAddress& peer) {
   const Use<Qp> qp(qps_.find(handle));
   if (!qp) return EINVAL;
+  if (nics_[qp->nic]->iwarp()) return bring_up_iwarp(*qp, peer);
+  if (peer.port != 0) return EINVAL;
   const Turn::Away elsewhere(turn());
   QpState state{};
   int error = state_of(qp->qp, state);
@@ -125,11 +132,14 @@ Progress Process::connect(Thread thread, Handle qp, verbs::Device& peer, Handle 
   auto& other = dynamic_cast<Endpoint&>(peer);
   Timed timed{now(), {}};
   busy_since_[thread] = WallClock::now();
-  const auto here = path_to(qp);
+  const auto here = [&] {
+    const Use<Qp> own(qps_.find(qp));
+    return own ? address_of(*own) : std::nullopt;
+  }();
   const auto there = other.path_to(peer_qp);
   reply.error = EINVAL;
   if (here && there) reply.error = bring_up(qp, *there);
-  if (reply.error == 0) reply.error = other.bring_up(peer_qp, *here);
+  if (reply.error == 0) reply.error = conclude(qp, other.bring_up(peer_qp, *here));
   busy_since_[thread] = {};
   timed.end = now();
   called(thread, Kind::connect, timed, {reply.error, {}, {}, 0, {}, {}});
@@ -152,7 +162,9 @@ Progress Process::modify_qp(Thread thread, Handle handle, QpState state, Reply& 
     a.qp_state = to_ibv(state);
     return ibv_modify_qp(qp->qp, &a, IBV_QP_STATE);
   });
-  if (reply.error == 0 && state == QpState::reset) record().forget(number_, handle, false, now());
+  if (reply.error != 0 || state != QpState::reset) return Progress::done;
+  record().forget(number_, handle, false, now());
+  drop(std::move(qp->connection));
   return Progress::done;
 }
 

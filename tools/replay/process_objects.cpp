@@ -189,8 +189,7 @@ Progress Process::create_srq(Thread thread, const verbs::CreateSrqRequest& reque
 }
 
 Progress Process::destroy_srq(Thread thread, Handle handle, Reply& reply, Caller&) {
-  if (destroy(thread, Kind::destroy_srq, srqs_, handle, reply, [](const Srq& srq) { return ibv_destroy_srq(srq.srq); }))
-    record().forget_shared(number_, handle);
+  destroy(thread, Kind::destroy_srq, srqs_, handle, reply, [](const Srq& srq) { return ibv_destroy_srq(srq.srq); });
   return Progress::done;
 }
 
@@ -223,8 +222,12 @@ Progress Process::create_qp(Thread thread, const verbs::CreateQpRequest& request
 }
 
 Progress Process::destroy_qp(Thread thread, Handle handle, Reply& reply, Caller&) {
-  if (destroy(thread, Kind::destroy_qp, qps_, handle, reply, [](const Qp& qp) { return ibv_destroy_qp(qp.qp); }))
-    record().forget(number_, handle, false, now());
+  const auto end = [](Qp& qp) {
+    const int error = ibv_destroy_qp(qp.qp);
+    if (error == 0) qp.connection.reset();
+    return error;
+  };
+  if (destroy(thread, Kind::destroy_qp, qps_, handle, reply, end)) record().forget(number_, handle, false, now());
   return Progress::done;
 }
 

@@ -71,7 +71,7 @@ void Record::registered(Bytes bytes) {
 void Record::posted(std::uint32_t host, Side side, verbs::Handle queue, std::uint64_t wr, verbs::Opcode opcode, std::uint64_t bytes,
                     Timed timed) {
   Host& h = hosts_[host];
-  h.requests[wr] = {side, queue, opcode, bytes, timed};
+  h.requests[wr] = {side, queue, opcode, bytes, timed, false};
   if (side == Side::send) h.sends[queue].push_back(wr);
   if (side == Side::receive) h.receives[queue].push_back(wr);
 }
@@ -113,11 +113,18 @@ verbs::Completion Record::completed(std::uint32_t host, std::uint64_t wr, verbs:
   out.wr = wr;
   out.status = status;
   const auto found = h.requests.find(wr);
-  if (found == h.requests.end()) return out;
+  if (found == h.requests.end()) {
+    if (const auto kept = h.refused.find(wr); kept != h.refused.end()) {
+      out.opcode = kept->second.opcode;
+      end(host, wr, kept->second, qpn, status, kept->second.bytes, at, true);
+      h.refused.erase(kept);
+    }
+    return out;
+  }
   const Request request = found->second;
   out.opcode = request.opcode;
   if (request.side != Side::send && status == verbs::Status::SUCCESS) out.bytes = bytes;
-  if (request.side != Side::shared) {
+  if (request.side != Side::shared && !request.orphan) {
     std::deque<std::uint64_t>& order = (request.side == Side::send ? h.sends : h.receives)[request.queue];
     while (!order.empty() && order.front() != wr) {
       const std::uint64_t silent = order.front();
@@ -139,16 +146,14 @@ void Record::forget(std::uint32_t host, verbs::Handle qp, bool done, Time at) {
     const auto queue = side->find(qp);
     if (queue == side->end()) continue;
     for (const std::uint64_t wr : queue->second) {
-      const auto request = h.requests.find(wr);
-      if (done && side == &h.sends) end(host, wr, request->second, h.qpns[qp], verbs::Status::SUCCESS, request->second.bytes, at, false);
-      h.requests.erase(request);
+      Request& request = h.requests.at(wr);
+      request.orphan = true;
+      if (!done || side == &h.receives) continue;
+      end(host, wr, request, h.qpns[qp], verbs::Status::SUCCESS, request.bytes, at, false);
+      h.requests.erase(wr);
     }
     side->erase(queue);
   }
-}
-
-void Record::forget_shared(std::uint32_t host, verbs::Handle srq) {
-  std::erase_if(hosts_[host].requests, [srq](const auto& r) { return r.second.side == Side::shared && r.second.queue == srq; });
 }
 
 void Record::fill(results::Report& report) const {

@@ -69,6 +69,10 @@ class Record {
   // Requests. A queue is one of a QP's, or a shared one: its handle there; sends, receives and shared receives are told apart.
   enum class Side : std::uint8_t { send, receive, shared };
   void posted(std::uint32_t host, Side side, verbs::Handle queue, std::uint64_t wr, verbs::Opcode opcode, std::uint64_t bytes, Timed timed);
+  /// A post refused it. Some devices keep it in their queue all the same, and complete it later.
+  void refused(std::uint32_t host, verbs::Handle queue, std::uint64_t wr, verbs::Opcode opcode, std::uint64_t bytes, Timed timed) {
+    hosts_[host].refused[wr] = {Side::send, queue, opcode, bytes, timed, true};
+  }
   /// Fills in what the request was. Requests posted before it that asked for no completion have ended too.
   verbs::Completion completed(std::uint32_t host, std::uint64_t wr, verbs::Status status, std::uint32_t bytes, std::uint32_t qpn, Time at);
   void name_qp(std::uint32_t host, verbs::Handle qp, std::uint32_t qpn) { hosts_[host].qpns[qp] = qpn; }
@@ -76,8 +80,6 @@ class Record {
   /// What is under way in the queues of a QP does not complete any more: it was destroyed or reset. `done`: what asked for no completion
   /// has succeeded.
   void forget(std::uint32_t host, verbs::Handle qp, bool done, Time at);
-  /// The same of a shared receive queue.
-  void forget_shared(std::uint32_t host, verbs::Handle srq);
 
   /// Operations, completions, registrations and calls of all this.
   void fill(results::Report& report) const;
@@ -89,9 +91,10 @@ class Record {
     verbs::Opcode opcode = verbs::Opcode::write;
     std::uint64_t bytes = 0;
     Timed post;
+    bool orphan = false;  ///< its queue is gone; its completion may still lie in a CQ
   };
   struct Host {
-    std::unordered_map<std::uint64_t, Request> requests;
+    std::unordered_map<std::uint64_t, Request> requests, refused;
     std::map<verbs::Handle, std::deque<std::uint64_t>> sends, receives;  ///< by QP, in order
     std::map<verbs::Handle, std::uint32_t> qpns;
     std::map<std::uint32_t, std::string> qp_names;  ///< by number

@@ -75,6 +75,17 @@ TEST_CASE("when those ended of which no completion tells is no matter of order")
   CHECK_FALSE(r.compared().differs());
 }
 
+TEST_CASE("what became of a request that nobody was told of is not known of a device") {
+  Runs r;
+  r.a = {r.row("a", "q", 1), r.row("a", "q", 2)};
+  r.b = {r.row("a", "q", 1)};
+  r.a[1].cqe = false;
+  CHECK(compare_operations(r.a, r.b, r.names).only_a_total == 1);
+  CHECK_FALSE(compare_operations(r.a, r.b, r.names, true).differs());
+  r.a[1].cqe = true;
+  CHECK(compare_operations(r.a, r.b, r.names, true).only_a_total == 1);
+}
+
 TEST_CASE("what one side has alone is listed, the first twenty, and counted") {
   Runs r;
   for (std::uint64_t wr = 0; wr < 30; ++wr) r.a.push_back(r.row("a", "q", 100 - wr));
