@@ -46,7 +46,8 @@ class Generator {
     Id from, to;
     unsigned requests;
     bool begun = false, answer_failed = false, last_signaled = true;
-    bool outstanding = false;  ///< some of its requests may not have ended yet
+    bool outstanding = false;     ///< some of its requests may not have ended yet
+    bool fenced_retries = false;  ///< a fenced request found no peer
   };
   /// Who uses a window in a burst.
   struct Use {

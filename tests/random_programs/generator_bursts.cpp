@@ -58,6 +58,7 @@ void Generator::post_one(Flow& flow) {
     if (qp(flow.from).settings.type == QpType::uc || (!ended && course.status != "SUCCESS") || course.peer_fails || course.out_of_turn)
       strays_ = true;
     flow.begun = flow.outstanding = true;
+    flow.fenced_retries = flow.fenced_retries || (o.fence && course.status == "RETRY_EXC_ERR");
     spend(course);
     flow.answer_failed = flow.answer_failed || course.in_answer;
     flow.last_signaled = o.signaled || qp(flow.from).settings.signal_all;

@@ -5,6 +5,8 @@
 //   program knows of them by number.
 // - A retry carries binds out again, and a request that waits for those before it may miss that they are done: binds, invalidations and
 //   fences find nothing outstanding.
+// - A request that fails at home ends the retries of those before it, which then never complete: it finds nothing outstanding either.
+// - A fenced request that is sent again waits for READs and atomics that have been sent: itself and what is behind it as well, for ever.
 // - Receives posted in ERR wait until it is set again; those that were there are flushed in the kernel's own time, and are let pass first.
 // - Invalidating a window that is free brings the kernel down.
 #include <algorithm>
@@ -26,6 +28,11 @@ void for_rxe(Options& options) {
 bool Generator::rxe_is_sure(const Flow& flow, const Operation& o, const Course& course) const {
   if (!affordable(course)) return false;
   if (waits_for_others(o) && flow.outstanding) return false;
+  // Rule 7.23: a request before it that has no answer yet would never end, also one that fails, though the rest is to be flushed.
+  if (flow.outstanding && oracle_.fails_at_home(o)) return false;
+  // Rule 7.24: a fenced request that is sent again waits for READs and atomics that have been sent, itself and those behind it too.
+  const bool asks = o.opcode == Opcode::read || is_atomic(o.opcode);
+  if (asks && ((o.fence && course.status == "RETRY_EXC_ERR") || (flow.outstanding && flow.fenced_retries))) return false;
   // Retries for want of a receive have been seen to stop with other requests about.
   if (course.status == "RNR_RETRY_EXC_ERR" && flow.outstanding) return false;
   if (o.opcode == Opcode::local_inv && !rxe_may_invalidate(o)) return false;

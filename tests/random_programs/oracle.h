@@ -45,6 +45,8 @@ class Oracle {
 
   /// What would become of a request if it were posted now.
   Course judge(const Operation& post) const;
+  /// Whether the requester cannot read what a SEND or WRITE is to carry, whatever state its QP is in.
+  bool fails_at_home(const Operation& post) const;
   /// Whether posting would be refused.
   std::string refusal(const Operation& post) const;
   /// The same but for the QP's state.

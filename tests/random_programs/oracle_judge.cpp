@@ -219,6 +219,12 @@ Oracle::Refusal Oracle::gather(const std::vector<Element>& elements, Id pd, std:
   return Refusal::none;
 }
 
+bool Oracle::fails_at_home(const Operation& o) const {
+  if (!is_send(o.opcode) && !is_write(o.opcode)) return false;
+  const Send send = resolve_send(o);
+  return !send.inline_data && gather(send.elements, World::at(world_.qps, o.id).pd, 0, send.bytes()) != Refusal::none;
+}
+
 const Receive* Oracle::next_receive(const Qp& qp) const {
   if (qp.begun) return &*qp.begun;
   const auto& queue = qp.settings.srq == nobody ? qp.receives : World::at(world_.srqs, qp.settings.srq).receives;
