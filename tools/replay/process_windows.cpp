@@ -57,6 +57,8 @@ Progress Process::bind_mw(Thread thread, const verbs::BindMwRequest& request, Re
   if (reply.error == 0) {
     reply.rkey = Key(mw->mw->rkey);
     record().posted(number_, Record::Side::send, request.qp, wr, verbs::Opcode::bind_mw, 0, timed);
+  } else {
+    record().refused(number_, request.qp, wr, verbs::Opcode::bind_mw, 0, timed);
   }
   called(thread, Kind::bind_mw, timed, {reply.error, {}, {}, 0, {}, reply.rkey});
   return Progress::done;

@@ -30,11 +30,11 @@ Progress Process::post_send(Thread thread, Handle handle, std::span<const verbs:
   timed.end = now();
   reply.error = errno_of(result);
   reply.value = reply.error == 0 ? requests.size() : list.accepted(refused);
-  for (std::size_t i = 0; i <= reply.value && i < requests.size(); ++i) {
+  for (std::size_t i = 0; i < requests.size(); ++i) {
     const verbs::SendRequest& request = requests[i];
     std::uint64_t bytes = 0;
     for (const verbs::Sge& sge : request.sges) bytes += sge.length;
-    if (i == reply.value) record().refused(number_, handle, request.wr, request.opcode, bytes, timed);
+    if (i >= reply.value) record().refused(number_, handle, request.wr, request.opcode, bytes, timed);
     else record().posted(number_, Record::Side::send, handle, request.wr, request.opcode, bytes, timed);
   }
   called(thread, Kind::post_send, timed, {reply.error, {}, {}, 0, {}, {}});
